@@ -1,0 +1,3 @@
+#ifndef CPROBE_H
+#define CPROBE_H
+#endif

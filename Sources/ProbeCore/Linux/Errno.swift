@@ -1,0 +1,27 @@
+// One error type for every system call: which call, on what, and the kernel's reason.
+
+internal import Glibc
+
+/// A system call that failed.
+public struct SystemError: Error, Sendable, Equatable {
+  /// The call, as in its manual page.
+  public var call: String
+  /// The path, pid or descriptor it was made on; empty where there is none.
+  public var object: String
+  /// The kernel's error number.
+  public var code: Int32
+
+  public init(call: String, object: String = "", code: Int32) {
+    self.call = call
+    self.object = object
+    self.code = code
+  }
+
+  /// The kernel's reason in words, as strerror(3) has it.
+  public var reason: String { unsafe String(cString: strerror(code)) }
+
+  /// ENOENT or ESRCH: what we looked at is gone, which is a normal end and no failure.
+  public var isGone: Bool { code == ENOENT || code == ESRCH }
+  /// EACCES or EPERM.
+  public var isNotPermitted: Bool { code == EACCES || code == EPERM }
+}

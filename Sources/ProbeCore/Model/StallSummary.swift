@@ -1,0 +1,113 @@
+// The part of the summary that tells of loops and stalls. Detectors fill it; until one ran it is empty.
+
+extension Summary {
+  /// One watched loop thread.
+  public struct Loop: Sendable, Equatable, Codable {
+    public var tid: Int32
+    public var name: String
+    public var observer: String
+    public var homes: [Home]
+    public var turns: Int?
+    public var longTurns: Int?
+    public var blockingTime: Nanoseconds?
+    public var longestTurn: Nanoseconds?
+    /// From the start of the target to its first idle wait; nil if it was not seen.
+    public var startup: Nanoseconds?
+    /// Why stalls were not judged; nil when they were.
+    public var verdictless: String?
+  }
+
+  /// Where a loop thread parks when it has nothing to do.
+  public struct Home: Sendable, Equatable, Codable {
+    public var syscall: String
+    public var stackPointer: String
+    public var programCounter: String
+    public var visits: Int
+    public var symbol: String?
+  }
+
+  public struct Stall: Sendable, Equatable, Codable {
+    public var id: Int
+    public var tid: Int32
+    public var thread: String
+    public var kind: String
+    public var level: String
+    public var start: Nanoseconds
+    public var duration: Nanoseconds
+    public var error: Nanoseconds
+    public var observer: String
+    public var certainty: String
+    public var cause: Cause
+    public var blame: String?
+    public var blocker: Blocker?
+    public var signature: String?
+    public var group: Int?
+    public var stacks: [Stack]
+  }
+
+  public struct Cause: Sendable, Equatable, Codable {
+    public var sentence: String
+    public var parts: CauseParts
+  }
+
+  /// Where the time of a stall went; the parts add up to its length.
+  public struct CauseParts: Sendable, Equatable, Codable {
+    public var cpuUser = Nanoseconds.zero
+    public var cpuSystem = Nanoseconds.zero
+    public var runDelay = Nanoseconds.zero
+    public var lock = Nanoseconds.zero
+    public var disk = Nanoseconds.zero
+    public var pipe = Nanoseconds.zero
+    public var socket = Nanoseconds.zero
+    public var sleep = Nanoseconds.zero
+    public var child = Nanoseconds.zero
+    public var pageFault = Nanoseconds.zero
+    public var stopped = Nanoseconds.zero
+    public var throttled = Nanoseconds.zero
+    public var otherWait = Nanoseconds.zero
+    public var unknown = Nanoseconds.zero
+
+    public init() {}
+  }
+
+  public struct Blocker: Sendable, Equatable, Codable {
+    public var kind: String
+    public var tid: Int32?
+    public var name: String?
+    public var path: String?
+    public var peer: String?
+    public var command: String?
+    public var chain: [String]
+    public var stack: [Frame]
+  }
+
+  public struct Stack: Sendable, Equatable, Codable {
+    public var at: Nanoseconds
+    public var weight: Nanoseconds
+    public var stopTime: Nanoseconds
+    public var truncated: String?
+    public var frames: [Frame]
+  }
+
+  public struct Frame: Sendable, Equatable, Codable {
+    public var function: String?
+    public var module: String?
+    public var offset: String?
+    public var file: String?
+    public var line: Int?
+    public var inlined: Bool
+    public var found: String
+  }
+
+  public struct StallGroup: Sendable, Equatable, Codable {
+    public var signature: String
+    public var title: String
+    public var count: Int
+    public var total: Nanoseconds
+    public var longest: Nanoseconds
+    public var level: String
+    public var blame: String?
+    public var stallIds: [Int]
+    public var heaviestStack: Stack?
+  }
+}
