@@ -1,0 +1,96 @@
+// One event of every kind, with every optional field both there and missing, and awkward values.
+
+@testable import ProbeCore
+
+enum SampleEvents {
+  static let memory = MemoryReading(
+    at: Instant(nanoseconds: 9), anonymous: 1, shared: 2, swap: 3, pageTables: 4, huge: 5,
+    residentPeak: .max, proportional: 6)
+
+  static let start = SessionStart(
+    build: .init(version: "1.2.3", commit: "abc"),
+    target: .init(
+      pid: 42, executable: "/opt/naïve app", command: ["app", "", "-x"], launched: true,
+      startTicks: 99),
+    host: .init(name: "h", kernel: "6.18", architecture: "x86_64", cores: 2, container: true),
+    startedAt: 1_700_000_000_123_456_789, start: Instant(nanoseconds: .min),
+    period: .milliseconds(100), pageSize: 16_384, clockTicksPerSecond: 250, cpuBefore: .seconds(3),
+    launcherResident: 1 << 40, followsChildren: true, treeObserver: "perf",
+    capabilities: Capabilities(["perf": "yes", "ptrace": "no: not permitted", "": ""]))
+
+  static let bareStart = SessionStart(
+    build: .init(version: "", commit: nil),
+    target: .init(pid: .max, executable: nil, command: [], launched: false, startTicks: nil),
+    host: .init(name: "", kernel: "", architecture: "", cores: 0, container: false),
+    startedAt: -1, start: Instant(nanoseconds: 0), period: .zero)
+
+  static let all: [ProbeEvent] =
+    [
+      .started(start),
+      .started(bareStart),
+      .threadSeen(
+        ThreadSeen(
+          tid: ThreadID(43), name: [0xff, 0, 0x0a], isNew: true, cpu: Nanoseconds(1),
+          runDelay: Nanoseconds(2), at: Instant(nanoseconds: 3))),
+      .threadNamed(ThreadID(43), name: Array("new\nname".utf8)),
+      .threadEnded(ThreadID(43), at: Instant(nanoseconds: 4)),
+      .tick(tick),
+      .tick(
+        Tick(
+          at: Instant(nanoseconds: 6), late: .zero, skipped: 0, processCPU: nil, threadCount: 0,
+          threads: [])),
+      .threadDetail(
+        ThreadDetail(tid: ThreadID(1), voluntarySwitches: .max, involuntarySwitches: 0)),
+      .memory(memory),
+      .memory(
+        MemoryReading(
+          at: Instant(nanoseconds: 9), anonymous: 0, shared: 0, swap: 0, pageTables: 0, huge: 0,
+          residentPeak: 0)),
+      .processTimes(ProcessTimes(user: 1, system: 2, childUser: 3, childSystem: 4)),
+      .member(
+        MemberSeen(
+          pid: ProcessID(50), parent: ProcessID(42), name: Array("sh".utf8),
+          at: Instant(nanoseconds: 10), cpuBefore: Nanoseconds(11))),
+      .memberReading(member(memory)),
+      .memberReading(member(nil)),
+      .memberEnded(ProcessID(50), at: Instant(nanoseconds: 12)),
+      .treeCPU(at: Instant(nanoseconds: 13), cpu: Nanoseconds(.max)),
+      .executed(at: Instant(nanoseconds: 14), executable: Array("/bin/sh".utf8)),
+      .stopped(true, at: Instant(nanoseconds: 15)),
+      .stopped(false, at: Instant(nanoseconds: 16)),
+      .observer(ObserverReading(cpu: Nanoseconds(17), residentPeak: 18, droppedEvents: 19)),
+      .observer(ObserverReading(cpu: Nanoseconds(17), residentPeak: nil, droppedEvents: 0)),
+      .exited(TargetExit(at: Instant(nanoseconds: 20), status: .code(255), maxResident: 21)),
+      .exited(TargetExit(at: Instant(nanoseconds: 20), status: .signal(11), maxResident: nil)),
+      .exited(TargetExit(at: Instant(nanoseconds: 20), status: nil, maxResident: nil)),
+    ]
+    + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }
+    + EndReason.allCases.map {
+      .ended(SessionEnd(at: Instant(nanoseconds: 22), reason: $0))
+    }
+
+  static let tick = Tick(
+    at: Instant(nanoseconds: .max), late: Nanoseconds(-5), skipped: 2, processCPU: .seconds(7),
+    threadCount: 3,
+    threads: [
+      ThreadReading(tid: ThreadID(42), cpu: Nanoseconds(1), runDelay: Nanoseconds(2)),
+      ThreadReading(tid: ThreadID(.max), cpu: Nanoseconds(.max), runDelay: Nanoseconds(.min)),
+    ])
+
+  private static func member(_ memory: MemoryReading?) -> MemberReading {
+    MemberReading(
+      pid: ProcessID(50), parent: ProcessID(42), name: [], at: Instant(nanoseconds: 10),
+      cpu: Nanoseconds(11), childCPU: Nanoseconds(12), minorFaults: 13, memory: memory)
+  }
+
+  /// All events as one stream, and where each frame ends.
+  static func stream() -> (bytes: [UInt8], ends: [Int]) {
+    var out = ByteWriter()
+    var ends: [Int] = []
+    for event in all {
+      EventCodec.encode(event, into: &out)
+      ends.append(out.count)
+    }
+    return (out.bytes, ends)
+  }
+}
