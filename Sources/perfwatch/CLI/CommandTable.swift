@@ -1,0 +1,129 @@
+// The commands, declared once: parser, help, dump and later man pages and completions read this.
+
+internal import ProbeCore
+
+enum CommandName: String, Sendable, CaseIterable {
+  case run, attach, report, version, help
+}
+
+/// One command, as help shows it.
+struct CommandSpec: Sendable {
+  struct Example: Sendable {
+    var command: String
+    var what: String
+  }
+
+  var name: CommandName
+  var title: String
+  var usage: String
+  var examples: [Example]
+  /// Sentences below the options.
+  var notes: [String] = []
+  /// What a usage error exits with.
+  var usageExitCode: Int32 = 125
+}
+
+enum CommandTable {
+  static let all: [CommandSpec] = [
+    CommandSpec(
+      name: .run, title: "launch a program and watch it until it ends",
+      usage: "perfwatch run [options] [--] PROGRAM [ARGUMENT...]",
+      examples: [
+        .init(
+          command: "perfwatch run ./server --port 80", what: "all after the program is its own"),
+        .init(
+          command: "perfwatch run --children -- make -j8", what: "count the whole process tree"),
+        .init(
+          command: "perfwatch run --summary out.json -- ./test",
+          what: "keep the result for a machine"),
+        .init(
+          command: "perfwatch run --timeout 30s -- ./test", what: "end it after 30 s, exit with 124"
+        ),
+      ],
+      notes: [
+        "stdout and stdin are the program's; perfwatch writes to stderr and to the files you name.",
+        "The exit status is the program's own; see `perfwatch help exit-codes`.",
+      ]),
+    CommandSpec(
+      name: .attach, title: "watch a program that runs already",
+      usage: "perfwatch attach [options] PID",
+      examples: [
+        .init(command: "perfwatch attach 4711", what: "until it ends or you press Ctrl-C"),
+        .init(command: "perfwatch attach 4711 -d 30s", what: "for 30 seconds"),
+        .init(
+          command: "perfwatch attach --name '^redis-server$'", what: "the only process of that name"
+        ),
+      ],
+      notes: ["The program is never stopped or ended; Ctrl-C ends the watching."]),
+    CommandSpec(
+      name: .report, title: "print the report of a recording",
+      usage: "perfwatch report [options] FILE",
+      examples: [
+        .init(command: "perfwatch report run.pwrec", what: "as it was printed at the end"),
+        .init(command: "perfwatch report run.pwrec -f json", what: "the summary on stdout"),
+      ],
+      usageExitCode: 2),
+    CommandSpec(
+      name: .version, title: "print the version",
+      usage: "perfwatch version [--json]",
+      examples: [
+        .init(command: "perfwatch version --json", what: "with commit and build, for bug reports")
+      ]),
+    CommandSpec(
+      name: .help, title: "explain a command or a topic",
+      usage: "perfwatch help [COMMAND|TOPIC]",
+      examples: [.init(command: "perfwatch help exit-codes", what: "what perfwatch exits with")]),
+  ]
+
+  static func spec(_ name: CommandName) -> CommandSpec {
+    // Every case has a row above; a test walks all cases.
+    all.first { $0.name == name } ?? all[0]
+  }
+}
+
+/// Help that belongs to no single command.
+enum HelpPage: String, Sendable, CaseIterable {
+  case exitCodes = "exit-codes"
+  case units
+  case formats
+  case environment
+
+  var title: String {
+    switch self {
+    case .exitCodes: "what perfwatch exits with"
+    case .units: "how to write times, sizes and rates"
+    case .formats: "what --export can write"
+    case .environment: "environment variables that are read"
+    }
+  }
+
+  /// Two columns.
+  var rows: [(term: String, what: String)] {
+    switch self {
+    case .exitCodes:
+      [
+        ("0", "run: the program ended with 0; attach: watching ended well"),
+        ("n", "run: the program ended with n; its own status always goes first"),
+        ("128+n", "run: signal n killed the program; perfwatch ends by the same signal"),
+        ("98", "the program is fine, but a budget could not be judged"),
+        ("99", "the program is fine, but a budget failed"),
+        ("124", "run: --timeout ended the program"),
+        ("125", "perfwatch itself failed: usage, permission, output"),
+        ("126", "run: the program was found but cannot be executed"),
+        ("127", "run: the program was not found"),
+        ("2", "report: usage, or a file that cannot be read"),
+      ]
+    case .units: Quantity.allCases.map { ($0.rawValue, $0.accepted) }
+    case .formats: ReporterCatalog.all.map { ($0.name, $0.title) }
+    case .environment:
+      [
+        ("NO_COLOR", "not empty: no colour"),
+        ("CLICOLOR_FORCE", "not 0: colour even where there is no terminal"),
+        ("CLICOLOR", "0: no colour"),
+        ("TERM", "dumb: no colour, nothing redrawn"),
+        ("CI, GITHUB_ACTIONS", "set: progress in plain lines"),
+        ("LC_ALL, LC_CTYPE, LANG", "UTF-8 or not: letters beyond ASCII or none"),
+      ]
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// What a command line asks for, as values. The parser makes these; the commands read nothing else.
+
+internal import ProbeCore
+
+/// One understood command line.
+enum ParsedCommand: Sendable, Equatable {
+  case run(RunRequest)
+  case attach(AttachRequest)
+  case report(ReportRequest)
+  case version(isJSON: Bool)
+  case help(HelpTopic)
+  /// `--dump-cli json`: the tables as JSON, for tests, man pages and completions.
+  case dumpTables
+}
+
+/// `perfwatch run`.
+struct RunRequest: Sendable, Equatable {
+  /// The program and its arguments as text, for display. What is executed are the raw words from
+  /// `firstWord` on: text cannot carry bytes that are not UTF-8.
+  var command: [String]
+  /// Index of the program among the parsed words (the first one, after perfwatch's own name, is 0).
+  var firstWord: Int
+  var options: WatchOptions
+}
+
+/// `perfwatch attach`.
+struct AttachRequest: Sendable, Equatable {
+  enum Target: Sendable, Equatable {
+    case pid(ProcessID)
+    /// A regular expression, known to be one; see `NamePattern`.
+    case name(String)
+  }
+
+  var target: Target
+  var options: WatchOptions
+}
+
+/// `perfwatch report`.
+struct ReportRequest: Sendable, Equatable {
+  var file: String
+  /// A name in `ReporterCatalog`: what goes to stdout or `output`.
+  var format = "text"
+  var output: OutputOptions
+}
+
+/// Options of `run` and `attach`.
+struct WatchOptions: Sendable, Equatable {
+  /// Stop watching after this long.
+  var duration: Nanoseconds?
+  /// The metrics tick.
+  var interval = Nanoseconds.milliseconds(100)
+  /// End the launched target after this long (`run`).
+  var timeout: Nanoseconds?
+  /// From TERM to KILL (`run`).
+  var killAfter = Nanoseconds.seconds(5)
+  var followsChildren = false
+  /// Read PSS at the end.
+  var measuresProportional = false
+  /// Store and show the whole command line.
+  var showsCommand = false
+  var recordPath: String?
+  var isLive = false
+  var progress = ProgressChoice.auto
+  var output = OutputOptions()
+
+  /// The bounds of `interval`. Chosen: below, watching costs more than 1 % of a core; above, no
+  /// peak is seen.
+  static let shortestInterval = Nanoseconds.milliseconds(10)
+  static let longestInterval = Nanoseconds.seconds(3600)
+}
+
+/// Options about where results go and how they look.
+struct OutputOptions: Sendable, Equatable {
+  struct Export: Sendable, Equatable {
+    /// A name in `ReporterCatalog`.
+    var format: String
+    var path: String
+  }
+
+  /// The final text goes here instead of to stderr (`report`: stdout); `-` is stdout.
+  var reportPath: String?
+  var summaryPath: String?
+  var exports: [Export] = []
+  var overwrites = false
+  var isQuiet = false
+  /// How often `-v` was given.
+  var verbosity = 0
+  var color = ColorChoice.auto
+}
+
+/// What `help` can be asked about.
+enum HelpTopic: Sendable, Equatable {
+  /// `perfwatch --help`.
+  case overview
+  /// Three lines, for a bare `perfwatch`.
+  case usage
+  case command(CommandName)
+  case page(HelpPage)
+}
+
+/// A command line that was not understood.
+struct UsageError: Error, Sendable, Equatable {
+  /// One line, without the program's name: what, on what, why, what to do. Safe for a terminal.
+  var message: String
+  /// 125 where a wrapper's own failure must not look like the target's, else 2.
+  var exitCode: Int32
+  /// Help to print instead of a message: nothing at all was asked for.
+  var help: HelpTopic?
+}

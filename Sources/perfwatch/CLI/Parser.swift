@@ -1,0 +1,234 @@
+// The command line, word by word, by the GNU rules: `-oFILE`, `-o FILE`, `--output=FILE`, `-qv`,
+// `--`. No abbreviations: what works today must not become ambiguous by a new option.
+
+internal import ProbeCore
+
+/// Understands command lines; knows no option by itself, see `OptionTable`.
+struct Parser {
+  private let words: [String]
+  private var next = 0
+  private let command: CommandSpec
+  private let options: [OptionSpec]
+  private var bag = OptionBag()
+  private var operands: [String] = []
+  private var given: [String] = []
+  private var wantsHelp = false
+
+  /// - Parameter words: the arguments without the program's own name.
+  static func parse(_ words: [String]) throws(UsageError) -> ParsedCommand {
+    guard let first = words.first else {
+      throw UsageError(message: "no command", exitCode: 125, help: .usage)
+    }
+    switch first {
+    case "--help", "-h": return .help(.overview)
+    case "--version", "-V":
+      var parser = Parser(["version"] + words.dropFirst(), CommandTable.spec(.version))
+      return try parser.parseCommand()
+    case "--dump-cli":
+      guard words.dropFirst() == ["json"] else { throw top("--dump-cli takes one word: json") }
+      return .dumpTables
+    case _ where first.hasPrefix("-"):
+      throw top(
+        "'\(first)' stands before the command; options go after it, as in "
+          + "`perfwatch run \(first) ...`")
+    default: break
+    }
+    guard let name = CommandName(rawValue: first) else { throw unknownCommand(first) }
+    var parser = Parser(words, CommandTable.spec(name))
+    return try parser.parseCommand()
+  }
+
+  private init(_ words: [String], _ command: CommandSpec) {
+    self.words = words
+    self.command = command
+    options = OptionTable.options(of: command.name)
+    next = 1
+  }
+
+  private mutating func parseCommand() throws(UsageError) -> ParsedCommand {
+    var isOpen = true
+    while next < words.count, !wantsHelp {
+      let word = words[next]
+      if isOpen && word == "--" {
+        isOpen = false
+        next += 1
+        if command.name == .run { break }
+      } else if isOpen && word.hasPrefix("--") {
+        next += 1
+        try long(word)
+      } else if isOpen && word.hasPrefix("-") && word != "-" {
+        next += 1
+        try short(word)
+      } else if command.name == .run {
+        break
+      } else {
+        operands.append(word)
+        next += 1
+      }
+    }
+    if wantsHelp { return .help(.command(command.name)) }
+    try checkConflicts()
+    return try result()
+  }
+
+  private mutating func long(_ word: String) throws(UsageError) {
+    let equals = word.firstIndex(of: "=")
+    let name = String(word[..<(equals ?? word.endIndex)].dropFirst(2))
+    guard let option = options.first(where: { $0.long == name }) else {
+      throw unknownOption("--" + name, name)
+    }
+    let attached = equals.map { String(word[word.index(after: $0)...]) }
+    if !option.takesValue, attached != nil { throw failure("--\(name) takes no value") }
+    try apply(option, as: "--" + name, attached)
+  }
+
+  private mutating func short(_ word: String) throws(UsageError) {
+    // `-output x` would quietly be `-o utput`.
+    let spelled = String(word.dropFirst().prefix { $0 != "=" })
+    if spelled.count > 1, options.contains(where: { $0.long == spelled }) {
+      throw failure("'\(word)' is not an option; did you mean --\(spelled)?")
+    }
+    var letters = word.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = options.first(where: { $0.short == letter }) else {
+        throw unknownOption("-\(letter)", word.count == 2 ? "" : spelled)
+      }
+      guard option.takesValue else {
+        try apply(option, as: "-\(letter)", nil)
+        continue
+      }
+      if letters.first == "=" {
+        throw failure(
+          "-\(letter) takes its value without '=', as in -\(letter)\(letters.dropFirst())")
+      }
+      return try apply(option, as: "-\(letter)", letters.isEmpty ? nil : String(letters))
+    }
+  }
+
+  private mutating func apply(
+    _ option: OptionSpec, as spelling: String, _ attached: String?
+  ) throws(UsageError) {
+    var text = attached ?? ""
+    if option.takesValue, attached == nil {
+      guard next < words.count else {
+        throw failure("\(spelling) needs a value: \(option.placeholder ?? "VALUE")")
+      }
+      text = words[next]
+      next += 1
+    }
+    given.append(option.long)
+    if option.long == "help" { wantsHelp = true }
+    do {
+      try option.apply(&bag, text)
+    } catch {
+      throw failure("\(spelling): \(error.why)")
+    }
+  }
+
+  private func checkConflicts() throws(UsageError) {
+    for option in options where given.contains(option.long) {
+      if let other = option.excludes.first(where: given.contains) {
+        throw failure("--\(option.long) and --\(other) exclude each other; give one of them")
+      }
+    }
+    let output = bag.watch.output
+    let files =
+      [output.reportPath, output.summaryPath, bag.watch.recordPath].compactMap { $0 }
+      + output.exports.map(\.path)
+    for (index, file) in files.enumerated() where files[..<index].contains(file) {
+      throw failure("two outputs go to '\(file)'; name different files")
+    }
+    if command.name == .run, files.contains("-") {
+      throw failure("stdout belongs to the program; name a file instead of '-'")
+    }
+    if bag.watch.recordPath == "-" {
+      throw failure("a recording cannot go to stdout; name a file instead of '-'")
+    }
+  }
+
+  private func result() throws(UsageError) -> ParsedCommand {
+    switch command.name {
+    case .run:
+      guard next < words.count else { throw failure("no program to run") }
+      if words[next].isEmpty { throw failure("the program's name is empty") }
+      return .run(
+        RunRequest(command: Array(words[next...]), firstWord: next, options: bag.watch))
+    case .attach: return .attach(AttachRequest(target: try attachTarget(), options: bag.watch))
+    case .report:
+      guard let file = operands.first else { throw failure("no recording to report") }
+      try expectAtMostOne()
+      return .report(
+        ReportRequest(file: file, format: bag.format ?? "text", output: bag.watch.output))
+    case .version:
+      if let extra = operands.first { throw unexpected(extra) }
+      return .version(isJSON: bag.isJSON)
+    case .help:
+      try expectAtMostOne()
+      guard let topic = operands.first else { return .help(.overview) }
+      if let name = CommandName(rawValue: topic) { return .help(.command(name)) }
+      if let page = HelpPage(rawValue: topic) { return .help(.page(page)) }
+      let known = CommandName.allCases.map(\.rawValue) + HelpPage.allCases.map(\.rawValue)
+      let suggestion = Suggestion.nearest(to: topic, in: known).map { "; did you mean '\($0)'?" }
+      throw Self.top("no help on '\(topic)'" + (suggestion ?? ""))
+    }
+  }
+
+  private func attachTarget() throws(UsageError) -> AttachRequest.Target {
+    try expectAtMostOne()
+    if let operand = operands.first {
+      if given.contains("pid") || given.contains("name") { throw unexpected(operand) }
+      do {
+        return .pid(try Values.pid(operand))
+      } catch {
+        let isName = operand.first?.isLetter ?? false
+        let hint = isName ? "; by name: perfwatch attach --name \(SafeText.shellWord(operand))" : ""
+        throw failure(error.why + hint)
+      }
+    }
+    if let pid = bag.pid { return .pid(pid) }
+    if let name = bag.name { return .name(name) }
+    throw failure("no process to attach to; give a PID or --name REGEX")
+  }
+
+  private func expectAtMostOne() throws(UsageError) {
+    if operands.count > 1 { throw unexpected(operands[1]) }
+  }
+
+  private func unexpected(_ operand: String) -> UsageError {
+    failure("unexpected argument '\(operand)'")
+  }
+
+  private func unknownOption(_ spelling: String, _ name: String) -> UsageError {
+    var message = "unknown option '\(spelling)'"
+    if let elsewhere = OptionTable.all.first(where: {
+      "--" + $0.long == spelling || $0.short.map { "-\($0)" } == spelling
+    }) {
+      let homes = elsewhere.commands.map(\.rawValue).joined(separator: ", ")
+      message += " for \(command.name.rawValue) (it belongs to: \(homes))"
+    } else if let near = Suggestion.nearest(to: name, in: options.map(\.long)) {
+      message += "; did you mean '--\(near)'?"
+    }
+    return failure(message)
+  }
+
+  private static func unknownCommand(_ word: String) -> UsageError {
+    let names = CommandName.allCases.map(\.rawValue)
+    if let near = Suggestion.nearest(to: word, in: names) {
+      return top("unknown command '\(word)'; did you mean '\(near)'?")
+    }
+    let example = SafeText.shellWord(word)
+    return top(
+      "unknown command '\(word)'; to watch a program: `perfwatch run \(example)`")
+  }
+
+  /// The message may hold what the user typed; here it becomes safe to print.
+  private func failure(_ message: String) -> UsageError {
+    UsageError(
+      message: SafeText.terminal(message) + "; see `perfwatch help \(command.name.rawValue)`",
+      exitCode: command.usageExitCode)
+  }
+
+  private static func top(_ message: String) -> UsageError {
+    UsageError(message: SafeText.terminal(message) + "; see `perfwatch --help`", exitCode: 125)
+  }
+}

@@ -1,0 +1,211 @@
+// Summaries made by hand, for the tests of everything that reads a summary.
+
+@testable import ProbeCore
+
+enum Samples {
+  static let mebibyte: UInt64 = 1 << 20
+
+  /// A launched program of two threads that ended well.
+  static var plain: Summary {
+    var summary = unmeasured
+    summary.target = .init(
+      pid: 4711, executable: "/usr/bin/node", command: ["node", "\u{2026}", "--port", "\u{2026}"],
+      launched: true, startTicks: 12345)
+    summary.run = .init(
+      startedAt: "2026-11-02T10:00:00.000Z", startMonotonic: 1_000_000_000,
+      duration: .milliseconds(12_400), complete: true, endedBy: .exit)
+    summary.exit = .init(code: 0, signal: nil, perfwatch: 0)
+    summary.cpu = .init(
+      user: .milliseconds(9_800), system: .milliseconds(512), total: .milliseconds(10_312),
+      averagePercent: 83.16, peakPercent: 197.2,
+      byThread: [
+        thread(4711, "node", 9_000, 72.58, delay: 12_100_000, switches: (12_000, 345)),
+        thread(4712, "libuv-worker", 1_300, 10.48, delay: 900_000, switches: (1_200, 4)),
+        thread(4713, "DelayedTaskSche", 12, 0.0968, delay: 85, switches: (9, 0), ended: 3_200),
+        thread(4714, "idle", 0, 0, delay: 0, switches: (1, 0)),
+      ])
+    summary.memory = .init(
+      footprintPeak: 47_290_777, footprintAtEnd: 46_137_344, footprintSlopePerSecond: 12_595.2,
+      residentPeak: 63_124_275, proportional: nil,
+      parts: .init(
+        anonymous: 40 * mebibyte, shared: 3 * mebibyte, swap: 0, pageTables: 2_202_009, huge: 0,
+        gpu: nil))
+    summary.threads = .init(peak: 12, atEnd: 11, created: 25, alarms: [])
+    summary.observer.cpu = .milliseconds(38)
+    summary.observer.cpuPercent = 0.306
+    summary.observer.residentPeak = 6_396_313
+    summary.observer.probes = 124
+    summary.observer.lateProbes = 1
+    summary.observer.capabilities = Capabilities(["perf": "yes", "ptrace": "yes"])
+    summary.metrics = MetricCatalog.values(of: summary)
+    return summary
+  }
+
+  /// Nothing could be measured: attached to another user's process, say.
+  static var unmeasured: Summary {
+    Summary(
+      perfwatch: .init(version: "0.1.0", commit: nil),
+      target: .init(pid: 1, executable: nil, command: [], launched: false, startTicks: nil),
+      host: .init(
+        name: "box", kernel: "6.18.5", architecture: "x86_64", cores: 8, container: false),
+      run: .init(
+        startedAt: "2026-11-02T10:00:00.000Z", startMonotonic: 0, duration: .zero, complete: true,
+        endedBy: nil),
+      exit: .init(code: nil, signal: nil, perfwatch: nil), metrics: Metrics(),
+      cpu: .init(
+        user: nil, system: nil, total: nil, averagePercent: nil, peakPercent: nil, byThread: []),
+      memory: .init(
+        footprintPeak: nil, footprintAtEnd: nil, footprintSlopePerSecond: nil, residentPeak: nil,
+        proportional: nil, parts: nil),
+      threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []), tree: nil, loops: [],
+      stalls: [], stallsOmitted: 0, groups: [],
+      series: .init(
+        period: .milliseconds(100), startMonotonic: 0, cpuPercent: [], footprint: [], threads: [],
+        perThreadCPU: []),
+      observer: .init(
+        cpu: nil, cpuPercent: nil, residentPeak: nil, probes: 0, lateProbes: 0, stops: 0,
+        stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0, droppedEvents: 0,
+        capabilities: Capabilities()),
+      warnings: [], verdict: .init(result: .none, rules: []))
+  }
+
+  /// Names that try to drive the terminal, to be wide, to be no text, to forge a line.
+  static var hostile: Summary {
+    var summary = plain
+    summary.target.command = ["/tmp/\u{1b}]0;owned\u{7} prog", "--\u{202e}x=\u{2026}", "it's"]
+    summary.target.launched = false
+    summary.exit = .init(code: nil, signal: 11, perfwatch: nil)
+    let names = [
+      "\u{1b}[31mred\u{1b}[0m", "a b)(c\nS 1 1", "漢字漢字漢字", "e\u{301}\u{301}clair", "\\xff\\xfe", "",
+      "👩‍💻🚀", String(repeating: "\u{1}", count: 15),
+    ]
+    summary.cpu.byThread = names.enumerated().map {
+      (index: Int, name: String) -> Summary.ThreadCPU in
+      thread(5000 + Int32(index), name, 800 - 100 * Int64(index), 6, delay: 1000, switches: (1, 1))
+    }
+    summary.cpu.byThread.append(
+      .init(
+        tid: nil, name: "(exited)", cpu: .milliseconds(350), averagePercent: 2.8, runDelay: nil,
+        voluntarySwitches: nil, involuntarySwitches: nil, startedAt: nil, endedAt: nil))
+    summary.warnings = [
+      .init(
+        code: "traced-by-other",
+        message: "the target is traced by another process: \u{1b}[2Jgdb\r\nperfwatch: all is well",
+        advice: "CPU and memory are measured all the same; stacks come back when it lets go")
+    ]
+    return summary
+  }
+
+  /// A build: many processes, most of the work in children.
+  static var tree: Summary {
+    var summary = plain
+    summary.target.command = ["make", "-j\u{2026}"]
+    summary.exit = .init(code: 2, signal: nil, perfwatch: 2)
+    summary.memory.proportional = 20 * mebibyte
+    summary.tree = .init(
+      cpu: .seconds(71), averagePercent: 572.6, peakPercent: 801.4, footprintPeak: 1_812_940_800,
+      processesPeak: 13, processesSeen: 214, observer: "proc", processes: (0..<14).map(member))
+    summary.warnings = [
+      .init(
+        code: "children-polled",
+        message: "descendants are found by polling: perf_event_paranoid is 3",
+        advice:
+          "run as root, or lower /proc/sys/kernel/perf_event_paranoid to 2, to have every fork reported"
+      )
+    ]
+    return summary
+  }
+
+  /// 1000 threads, of which 40 worked, and a time-out.
+  static var crowd: Summary {
+    var summary = plain
+    summary.run.endedBy = .timeout
+    summary.run.duration = .seconds(3_725)
+    summary.exit = .init(code: nil, signal: 15, perfwatch: 124)
+    summary.threads = .init(
+      peak: 1_003, atEnd: 1_003, created: 1_204_551, alarms: ["1,003 threads at once"])
+    summary.cpu.byThread = (0..<1000).map { (index: Int) -> Summary.ThreadCPU in
+      let cpu: Int64 = index < 40 ? 60_000 - 1000 * Int64(index) : 0
+      return thread(
+        10_000 + Int32(index), "pool-\(index)", cpu, 1.6, delay: 5_000_000,
+        switches: (90_000_000, 12))
+    }
+    return summary
+  }
+
+  /// Two stalls, one loop that was judged and one that was not, and a failed budget.
+  static var stalled: Summary {
+    var summary = plain
+    summary.run.complete = false
+    summary.run.endedBy = nil
+    summary.loops = [
+      .init(
+        tid: 4711, name: "node", observer: "proc", homes: [], turns: 1204, longTurns: 3,
+        blockingTime: .milliseconds(640), longestTurn: .milliseconds(2_310),
+        startup: .milliseconds(180), verdictless: nil),
+      .init(
+        tid: 4712, name: "libuv-worker", observer: "proc", homes: [], turns: nil, longTurns: nil,
+        blockingTime: nil, longestTurn: nil, startup: nil, verdictless: "it never waited for work"),
+    ]
+    summary.stalls = [
+      stall(1, at: 3_200, length: 412, level: "stall", why: "computing for 398 ms"),
+      stall(
+        2, at: 7_050, length: 2_310, level: "severe",
+        why: "waiting for a lock that libuv-worker (4712) held"),
+    ]
+    summary.stallsOmitted = 2
+    summary.observer.stops = 3
+    summary.observer.stopTotal = .microseconds(120)
+    summary.observer.stopLongest = .microseconds(51)
+    summary.observer.droppedEvents = 1
+    summary.verdict = .init(
+      result: .fail,
+      rules: [
+        .init(
+          text: "cpu.average < 50 %", level: "error", result: .fail, actual: 83.16, limit: 50,
+          unit: "%",
+          why: nil),
+        .init(
+          text: "footprint.peak < 64 MiB", level: "error", result: .pass, actual: 47_290_777,
+          limit: 67_108_864, unit: "bytes", why: nil),
+        .init(
+          text: "stall.longest < 250 ms", level: "warn", result: .indeterminate, actual: nil,
+          limit: 0.25,
+          unit: "s", why: "a thread was not judged"),
+      ])
+    return summary
+  }
+
+  static let all: [(name: String, summary: Summary)] = [
+    ("plain", plain), ("unmeasured", unmeasured), ("hostile", hostile), ("tree", tree),
+    ("crowd", crowd), ("stalled", stalled),
+  ]
+
+  private static func member(_ index: Int32) -> Summary.TreeProcess {
+    .init(
+      pid: 4800 + index, parent: index == 0 ? 4711 : 4800, name: index == 0 ? "sh" : "cc1plus",
+      cpu: index == 5 ? nil : .milliseconds(6_000 - 400 * Int64(index)),
+      footprintPeak: index == 3 ? nil : 120 * mebibyte, startedAt: .milliseconds(Int64(index) * 10),
+      endedAt: index == 0 ? nil : .milliseconds(Int64(index) * 10 + 2_500))
+  }
+
+  private static func thread(
+    _ tid: Int32, _ name: String, _ cpuMilliseconds: Int64, _ percent: Double, delay: Int64,
+    switches: (UInt64, UInt64), ended: Int64? = nil
+  ) -> Summary.ThreadCPU {
+    .init(
+      tid: tid, name: name, cpu: .milliseconds(cpuMilliseconds), averagePercent: percent,
+      runDelay: Nanoseconds(delay), voluntarySwitches: switches.0, involuntarySwitches: switches.1,
+      startedAt: .zero, endedAt: ended.map { .milliseconds($0) })
+  }
+
+  private static func stall(
+    _ id: Int, at: Int64, length: Int64, level: String, why: String
+  ) -> Summary.Stall {
+    .init(
+      id: id, tid: 4711, thread: "node", kind: "stall", level: level, start: .milliseconds(at),
+      duration: .milliseconds(length), error: .milliseconds(10), observer: "proc",
+      certainty: "probable", cause: .init(sentence: why, parts: .init()), blame: nil, blocker: nil,
+      signature: nil, group: nil, stacks: [])
+  }
+}
