@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""The figures of Docs/performance.md, in one interleaved run; see there for how each is taken.
+
+usage: bench.py [--rounds 3] [--only poll,memory,launch,run] [--threads 1,10,100,1000]
+
+In every round each observer takes its turn on the same live target, in changing order, so that a
+machine that gets slower for a while does so for all. The table has the median over the rounds of
+the rounds' ratios, with the lowest and the highest. A peer that is not there is skipped.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+import polling
+import startup
+import table
+from common import HERE, PERFWATCH, Skips
+
+SECTIONS = {
+    'poll': polling.measure_polls,
+    'memory': startup.measure_memory,
+    'launch': startup.measure_launch,
+    'run': startup.measure_whole_run,
+}
+
+
+def machine():
+    model = 'unknown'
+    with open('/proc/cpuinfo') as file:
+        for line in file:
+            if line.startswith('model name'):
+                model = line.partition(':')[2].strip()
+                break
+    commit = subprocess.run(
+        ['git', '-C', HERE, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True)
+    return {
+        'cpu': model, 'cores': os.cpu_count(), 'kernel': platform.release(),
+        'architecture': platform.machine(), 'commit': commit.stdout.strip() or None,
+        'load': os.getloadavg()[0],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--only', default=','.join(SECTIONS))
+    parser.add_argument('--threads', default='1,10,100,1000')
+    options = parser.parse_args()
+    only = options.only.split(',')
+    if options.rounds < 1 or not set(only) <= set(SECTIONS):
+        parser.error('--only takes some of ' + ','.join(SECTIONS) + ', --rounds one or more')
+    counts = [int(count) for count in options.threads.split(',')]
+
+    skips, rounds, about = Skips(), [], machine()
+    print(f'perfwatch: {PERFWATCH}\nmachine: {about["cpu"]}, {about["cores"]} cores, '
+          f'Linux {about["kernel"]}, load {about["load"]:.1f}', flush=True)
+    try:
+        for number in range(options.rounds):
+            began, values = time.monotonic(), {}
+            for section in only:
+                SECTIONS[section](values, number, counts, skips)
+            rounds.append(values)
+            print(f'round {number + 1} of {options.rounds}: {time.monotonic() - began:.0f} s',
+                  file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print('interrupted: what whole rounds there are', file=sys.stderr)
+
+    rows = table.rows(rounds, counts, only)
+    table.show(rows, rounds, skips)
+    folder = os.path.join(HERE, 'run')
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, time.strftime('%Y%m%d-%H%M%S') + '.json')
+    with open(path, 'w') as file:
+        json.dump({'machine': about, 'rounds': rounds, 'rows': rows, 'skipped': skips.reasons},
+                  file, indent=1)
+    print(f'raw values: {os.path.relpath(path)}')
+
+
+if __name__ == '__main__':
+    main()

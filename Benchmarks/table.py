@@ -1,0 +1,102 @@
+"""Rounds of raw values to the rows of the table: ours, peer, ratio, limits, met or not."""
+
+import statistics
+
+KINDS = ('busy', 'awake')
+
+
+def row(title, rounds, ours, peer, must, stretch, unit='us', invert=False):
+    """`ours` and `peer` take a round's values; KeyError or TypeError there means not measured.
+
+    The ratio is ours / peer and has to be small; inverted, it is peer / ours and has to be large.
+    """
+    def every(function):
+        found = []
+        for values in rounds:
+            try:
+                found.append(function(values))
+            except (KeyError, TypeError, ZeroDivisionError):
+                pass
+        return found
+
+    def ratio(values):
+        return peer(values) / ours(values) if invert else ours(values) / peer(values)
+
+    ratios = every(ratio) if peer else every(ours)
+    middle = statistics.median(ratios) if ratios else None
+
+    def meets(limit):
+        return middle >= limit if invert else middle <= limit
+
+    met = 'not measured'
+    if middle is not None:
+        met = 'stretch' if meets(stretch) else 'must' if meets(must) else 'NO'
+    own, others = every(ours), every(peer) if peer else []
+    return {
+        'figure': title, 'unit': unit, 'sign': '>=' if invert else '<=', 'must': must,
+        'stretch': stretch, 'met': met, 'ratio': middle, 'isRatio': peer is not None,
+        'ours': statistics.median(own) if own else None,
+        'peer': statistics.median(others) if others else None,
+        'lowest': min(ratios, default=None), 'highest': max(ratios, default=None),
+    }
+
+
+def rows(rounds, counts, only):
+    def get(key, scale=1.0):
+        return lambda values: values[key] * scale
+
+    result = []
+    for kind in KINDS if 'poll' in only else ():
+        for count in counts:
+            base = f'poll/{kind}/{count}/'
+            ours, name = get(base + 'perfwatch'), f'{count} threads {kind}'
+            result += [
+                row(f'CPU per poll / kept, {name}', rounds, ours, get(base + 'kept'),
+                    2 if count <= 10 else 1.5, 1.2),
+                row(f'top -H / ours, {name}', rounds, ours, get(base + 'top'), 4, 7, invert=True),
+                row(f'psutil / ours, {name}', rounds, ours, get(base + 'psutil'), 2, 7, invert=True),
+            ]
+            share = {1: (0.15, 0.1), 100: (0.45, 0.3), 1000: (3.6, 2.5)}.get(count)
+            if share and kind == 'busy':
+                result.append(row(f'share of one core, {name}', rounds,
+                                  get(base + 'perfwatch', 10 / 1e6 * 100), None, *share, unit='%'))
+    if 'memory' in only:
+        result.append(row('resident peak / static hello', rounds, get('memory/perfwatch', 2**-20),
+                          get('memory/hello', 2**-20), 2, 1.3, unit='MiB'))
+    if 'launch' in only:
+        result.append(row('launch to main() / posix_spawn', rounds, get('launch/perfwatch'),
+                          get('launch/spawn'), 1.3, 1.1))
+    if 'run' in only:
+        result.append(row('(run true - true) / (hello - true)', rounds,
+                          lambda v: v['run/perfwatch'] - v['run/true'],
+                          lambda v: v['run/hello'] - v['run/true'], 2, 1.3))
+    return result
+
+
+def number(value, digits=3):
+    if value is None:
+        return '-'
+    if abs(value) >= 10**digits:
+        return f'{value:.0f}'
+    return f'{value:.{digits}g}'
+
+
+def show(table, rounds, skips):
+    print(f'\n| figure ({len(rounds)} rounds, medians) | ours | peer | ratio (spread) | must | stretch | met |')
+    print('| --- | --: | --: | --: | --: | --: | --- |')
+    for r in table:
+        spread = f'{number(r["lowest"])}..{number(r["highest"])}'
+        unit, ratio = r['unit'], f'{number(r["ratio"])} ({spread})' if r['isRatio'] else f'({spread})'
+        ours = f'{number(r["ours"])} {unit}' if r['ours'] is not None else '-'
+        peer = f'{number(r["peer"])} {unit}' if r['peer'] is not None else '-'
+        print(f'| {r["figure"]} | {ours} | {peer} | {ratio if r["ratio"] is not None else "-"} '
+              f'| {r["sign"]} {r["must"]} | {r["sign"]} {r["stretch"]} | {r["met"]} |')
+    print()
+    for key in sorted({key for values in rounds for key in values}):
+        checks = key.endswith(('/own', '/rusage'))
+        if checks or key.endswith(('/lean', '/timer', '/barrier', 'hello-static', '/late')):
+            found = [values[key] for values in rounds if values.get(key) is not None]
+            if found:
+                print(f'  {key}: {number(statistics.median(found), 4)}')
+    for who, why in skips.reasons.items():
+        print(f'  skipped: {who}: {why}')
