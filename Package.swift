@@ -18,16 +18,25 @@ let cSettings: [CSetting] = [
   .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra"] + (isStrict ? ["-Werror"] : [])),
 ]
 
+// The commit goes into a C file of its own, so that a new commit does not rebuild everything.
+let commit: [CSetting] =
+  Context.gitInformation.map {
+    let mark = $0.hasUncommittedChanges ? "+" : ""
+    return [.define("PERFWATCH_COMMIT", to: "\"\($0.currentCommit)\(mark)\"")]
+  } ?? []
+
 let package = Package(
   name: "perfwatch",
   products: [.executable(name: "perfwatch", targets: ["perfwatch"])],
   targets: [
     .target(name: "CProbe", cSettings: cSettings),
+    .target(name: "CBuildInfo", cSettings: commit),
     .target(name: "ProbeCore", dependencies: ["CProbe"], swiftSettings: settings),
-    .executableTarget(name: "perfwatch", dependencies: ["ProbeCore"], swiftSettings: settings),
+    .executableTarget(
+      name: "perfwatch", dependencies: ["ProbeCore", "CBuildInfo"], swiftSettings: settings),
     .testTarget(
       name: "ProbeCoreTests", dependencies: ["ProbeCore", "perfwatch"],
-      exclude: ["Fixtures"], swiftSettings: settings),
+      exclude: ["Fixtures", "Goldens"], swiftSettings: settings),
     .testTarget(
       name: "IntegrationTests", dependencies: ["ProbeCore"], swiftSettings: settings),
   ]

@@ -1,4 +1,5 @@
 // One error type for every system call: which call, on what, and the kernel's reason.
+// Safety: strerror returns a string that is copied before anything else can run on this thread.
 
 internal import Glibc
 

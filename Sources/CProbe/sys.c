@@ -1,0 +1,64 @@
+// The functions of cprobe_sys.h; see there for what each does.
+
+#include "cprobe_sys.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int cprobe_eventfd(void) {
+  int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return fd < 0 ? -errno : fd;
+}
+
+int cprobe_signalfd(const sigset_t *set) {
+  int fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+  return fd < 0 ? -errno : fd;
+}
+
+int cprobe_poll(struct pollfd *set, size_t count, int64_t limit_ns) {
+  struct timespec limit = {(time_t)(limit_ns / 1000000000), (long)(limit_ns % 1000000000)};
+  int ready = ppoll(set, count, limit_ns < 0 ? NULL : &limit, NULL);
+  return ready < 0 ? -errno : ready;
+}
+
+int cprobe_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline_ns) {
+  struct timespec end = {(time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000)};
+  return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &end);
+}
+
+int cprobe_set_thread_name(const char *name) {
+  return pthread_setname_np(pthread_self(), name);
+}
+
+int cprobe_set_timer_slack(unsigned long nanoseconds) {
+  return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+int64_t cprobe_window_size(int fd) {
+  struct winsize size;
+  if (ioctl(fd, TIOCGWINSZ, &size) < 0) return -errno;
+  return (int64_t)size.ws_row << 32 | size.ws_col;
+}
+
+int64_t cprobe_getdents(int fd, void *buffer, size_t size) {
+  long count = syscall(SYS_getdents64, fd, buffer, size);
+  return count < 0 ? -errno : count;
+}
+
+int64_t cprobe_pidfd_exit_status(int pidfd) {
+  // struct pidfd_info of linux/pidfd.h, first published size (64 bytes), which older headers lack.
+  struct {
+    uint64_t mask, cgroupid;
+    uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+    int32_t exit_code;
+  } info = {.mask = 1u << 3};
+  _Static_assert(sizeof info == 64, "the kernel checks the size");
+  if (ioctl(pidfd, _IOWR(0xFF, 11, info), &info) < 0) return -1;
+  return info.mask & 1u << 3 ? (int64_t)(uint32_t)info.exit_code : -1;
+}

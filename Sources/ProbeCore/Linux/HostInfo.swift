@@ -1,0 +1,54 @@
+// The machine that a summary comes from.
+// Safety: uname and gethostname fill local values.
+
+internal import Glibc
+
+/// Facts about the machine.
+public enum HostInfo {
+  /// Name, kernel release, architecture (uname), online cores (sysconf), container or not.
+  public static func current() -> Summary.Host {
+    var value = utsname()
+    let hasNames = unsafe uname(&value) == 0
+    return Summary.Host(
+      name: hasNames ? text(value.nodename) : "", kernel: hasNames ? text(value.release) : "",
+      architecture: hasNames ? text(value.machine) : "",
+      cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), container: isContainer)
+  }
+
+  /// getpagesize.
+  public static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
+
+  /// sysconf(_SC_CLK_TCK): the unit of the times in /proc/<pid>/stat.
+  public static var clockTicksPerSecond: Int { sysconf(Int32(_SC_CLK_TCK)) }
+
+  /// CPUs that the machine may have, off-line ones included (sysconf _SC_NPROCESSORS_CONF).
+  static var configuredCPUs: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_CONF))) }
+
+  /// Whether we see another pid namespace than the machine's first one, whose inode number is fixed in
+  /// the kernel (PROC_PID_INIT_INO). A file such as /.dockerenv proves nothing and is not looked at.
+  private static var isContainer: Bool {
+    guard let link = try? Syscalls.readLink("/proc/self/ns/pid") else { return false }
+    return SafeText.decode(link) != "pid:[4026531836]"
+  }
+
+  private static func text<T>(_ field: T) -> String {
+    unsafe withUnsafeBytes(of: field) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}
+
+/// Our own limits.
+public enum ResourceLimit {
+  /// RLIMIT_NOFILE as it was before; raises the soft limit to the hard one for perfwatch itself.
+  public static func raiseFileLimit() -> (soft: UInt64, hard: UInt64) {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+      return (0, 0)
+    }
+    let before = (UInt64(limit.rlim_cur), UInt64(limit.rlim_max))
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return before
+  }
+}

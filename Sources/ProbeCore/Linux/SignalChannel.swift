@@ -1,0 +1,71 @@
+// Signals to perfwatch, read as data on the main thread. No handler is ever installed, so the target
+// inherits the dispositions that we were started with.
+// Safety: the one sigset_t is local and lives through the call that reads it.
+
+internal import CProbe
+internal import Glibc
+
+/// A signal that arrived, and from whom.
+public struct ReceivedSignal: Sendable, Equatable {
+  public var number: Int32
+  /// True when the kernel sent it (a key on the terminal, a hang-up), false when a process did.
+  public var isFromKernel: Bool
+  public var sender: ProcessID
+
+  public init(number: Int32, isFromKernel: Bool, sender: ProcessID) {
+    self.number = number
+    self.isFromKernel = isFromKernel
+    self.sender = sender
+  }
+}
+
+/// The signals that we take instead of dying of them.
+public struct SignalChannel: ~Copyable, Sendable {
+  public static let watched: [Int32] = [
+    SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT,
+    SIGWINCH, SIGCHLD,
+  ]
+
+  let descriptor: FileDescriptor
+
+  /// Opens the channel. The signals must be blocked in every thread before (`SignalMask.blockAll`).
+  public init() throws(SystemError) {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in Self.watched { unsafe sigaddset(&set, number) }
+    let raw = unsafe cprobe_signalfd(&set)
+    guard raw >= 0 else { throw SystemError(call: "signalfd", code: -raw) }
+    descriptor = FileDescriptor(owning: raw)
+  }
+
+  /// What has arrived since the last call; empty when nothing has.
+  public func take() -> [ReceivedSignal] {
+    // struct signalfd_siginfo: 128 bytes; number, errno, code and sender's pid are its first 32-bit words.
+    let size = 128
+    var buffer = [UInt8](repeating: 0, count: size * 16)
+    guard let count = try? Syscalls.read(descriptor.raw, into: &buffer), count >= size else {
+      return []  // EAGAIN: nothing there
+    }
+    return (0..<count / size).map { index in
+      func word(_ place: Int) -> Int32 {
+        let at = index * size + place * 4
+        return (0..<4).reduce(Int32(0)) { $0 | Int32(buffer[at + $1]) << Int32(8 * $1) }
+      }
+      return ReceivedSignal(
+        number: word(0), isFromKernel: word(2) > 0, sender: ProcessID(word(3)))
+    }
+  }
+
+  /// Stops perfwatch itself (SIGSTOP) and returns when it is continued.
+  public static func stopSelf() {
+    kill(getpid(), SIGSTOP)
+  }
+}
+
+/// Our place among the processes.
+public enum OwnProcess {
+  public static var pid: ProcessID { ProcessID(getpid()) }
+  public static var parent: ProcessID { ProcessID(getppid()) }
+  public static var session: ProcessID { ProcessID(getsid(0)) }
+  public static var effectiveUser: UInt32 { geteuid() }
+}
