@@ -3,7 +3,8 @@
 
 /// The first bytes of a recording.
 public enum RecordingFormat {
-  public static let magic: [UInt8] = Array("perfwatch.recording/1\n".utf8)
+  public static let name = "perfwatch.recording/1"
+  public static let magic: [UInt8] = Array((name + "\n").utf8)
 }
 
 /// Writes and reads `ProbeEvent` frames.
@@ -11,7 +12,8 @@ public enum EventCodec {
   enum Kind: UInt8 {
     case started = 1
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
-    case member, memberReading, memberEnded, treeCPU, executed, stopped, notice, observer, exited, ended
+    case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
+      ended
   }
 
   /// Appends the event as one frame.
@@ -72,7 +74,7 @@ public enum EventCodec {
     case .member: .member
     case .memberReading: .memberReading
     case .memberEnded: .memberEnded
-    case .treeCPU: .treeCPU
+    case .treeRound: .treeRound
     case .executed: .executed
     case .stopped: .stopped
     case .notice: .notice
@@ -111,7 +113,11 @@ public enum EventCodec {
       out.put(value.involuntarySwitches)
     case .memory(let value): value.encode(into: &out)
     case .processTimes(let value):
-      for field in [value.user, value.system, value.childUser, value.childSystem] { out.put(field) }
+      out.put(value.user)
+      out.put(value.system)
+      out.put(value.childUser)
+      out.put(value.childSystem)
+      out.put(value.childFaults)
     case .member(let value):
       out.put(value.pid.rawValue)
       out.put(value.parent.rawValue)
@@ -130,9 +136,9 @@ public enum EventCodec {
     case .memberEnded(let pid, let at):
       out.put(pid.rawValue)
       out.put(at)
-    case .treeCPU(let at, let cpu):
+    case .treeRound(let at, let cpu):
       out.put(at)
-      out.put(cpu)
+      out.put(optional: cpu) { $0.put($1) }
     case .executed(let at, let executable):
       out.put(at)
       out.put(bytes: executable)
@@ -199,7 +205,8 @@ public enum EventCodec {
       return .processTimes(
         ProcessTimes(
           user: try reader.unsigned(), system: try reader.unsigned(),
-          childUser: try reader.unsigned(), childSystem: try reader.unsigned()))
+          childUser: try reader.unsigned(), childSystem: try reader.unsigned(),
+          childFaults: try reader.unsigned()))
     case .member:
       return .member(
         MemberSeen(
@@ -213,7 +220,10 @@ public enum EventCodec {
           childCPU: try reader.nanoseconds(), minorFaults: try reader.unsigned(),
           memory: try reader.optional { (r) throws(WireError) in try MemoryReading(from: &r) }))
     case .memberEnded: return .memberEnded(try reader.process(), at: try reader.instant())
-    case .treeCPU: return .treeCPU(at: try reader.instant(), cpu: try reader.nanoseconds())
+    case .treeRound:
+      return .treeRound(
+        at: try reader.instant(),
+        cpu: try reader.optional { (r) throws(WireError) in try r.nanoseconds() })
     case .executed:
       return .executed(at: try reader.instant(), executable: try reader.byteString())
     case .stopped: return .stopped(try reader.bool(), at: try reader.instant())

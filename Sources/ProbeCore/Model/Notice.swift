@@ -18,6 +18,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case recordingCut = "recording-cut"
   case exitStatusUnknown = "exit-status-unknown"
   case proportionalUnreadable = "proportional-unreadable"
+  case proportionalCost = "proportional-cost"
   case sudoRoot = "sudo-root"
   case stallsNotWatched = "stalls-not-watched"
 
@@ -39,6 +40,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .recordingCut: "the recording ends in the middle: \(detail)"
     case .exitStatusUnknown: "the target's exit status is not known: \(detail)"
     case .proportionalUnreadable: "PSS was not measured: \(detail)"
+    case .proportionalCost: "reading PSS holds up the target's own mmap: \(detail)"
     case .sudoRoot: "the target runs as root: \(detail)"
     case .stallsNotWatched: "stalls were not judged: \(detail)"
     }
@@ -57,12 +59,14 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .cpuClockUnreadable: "the sum over its threads was used instead"
     case .threadsUnreadable: "run as the target's user or as root"
     case .descriptorLimit: "raise the limit with `ulimit -n`"
-    case .tracedByOther: "CPU and memory are measured all the same; stacks come back when it lets go"
+    case .tracedByOther:
+      "CPU and memory are measured all the same; stacks come back when it lets go"
     case .otherUser: "CPU and memory are measured all the same; for the rest run as root"
     case .recordingFailed: "free some space and record again"
     case .recordingCut: "the report covers what is there"
     case .exitStatusUnknown: "only a launched target's status reaches us: use `perfwatch run`"
     case .proportionalUnreadable: "--pss needs the target alive and readable at the end"
+    case .proportionalCost: "leave out --pss where that is too long"
     case .sudoRoot: "drop it with `perfwatch run setpriv --reuid UID -- CMD` if that is not meant"
     case .stallsNotWatched: "CPU, memory and threads are measured"
     }

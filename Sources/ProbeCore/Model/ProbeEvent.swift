@@ -20,8 +20,8 @@ public enum ProbeEvent: Sendable, Equatable {
   case member(MemberSeen)
   case memberReading(MemberReading)
   case memberEnded(ProcessID, at: Instant)
-  /// The whole tree's CPU at once, where the kernel counts it for us.
-  case treeCPU(at: Instant, cpu: Nanoseconds)
+  /// All readings of one round over the tree are in; with the whole tree's CPU where the kernel counts it.
+  case treeRound(at: Instant, cpu: Nanoseconds?)
   /// The target executed another program.
   case executed(at: Instant, executable: [UInt8])
   /// The target was stopped by job control, or goes on.
@@ -180,22 +180,33 @@ public struct MemoryReading: Sendable, Equatable {
     self.proportional = proportional
   }
 
-  public var footprint: UInt64 { anonymous + shared + swap + pageTables + huge }
+  /// The sum of the parts. A damaged recording may hold any numbers, so it stops at the largest one.
+  public var footprint: UInt64 {
+    [shared, swap, pageTables, huge].reduce(anonymous) { sum, part in
+      let (value, overflow) = sum.addingReportingOverflow(part)
+      return overflow ? .max : value
+    }
+  }
 }
 
-/// /proc/<pid>/stat fields 14 to 17, in clock ticks; exited threads are in them.
+/// /proc/<pid>/stat fields 14 to 17 in clock ticks (exited threads are in them), and field 11.
 public struct ProcessTimes: Sendable, Equatable {
   public var user: UInt64
   public var system: UInt64
   /// Of children that were waited for, with theirs.
   public var childUser: UInt64
   public var childSystem: UInt64
+  /// Field 11: minor faults of children that were waited for; more than zero if there was any.
+  public var childFaults: UInt64
 
-  public init(user: UInt64, system: UInt64, childUser: UInt64, childSystem: UInt64) {
+  public init(
+    user: UInt64, system: UInt64, childUser: UInt64, childSystem: UInt64, childFaults: UInt64
+  ) {
     self.user = user
     self.system = system
     self.childUser = childUser
     self.childSystem = childSystem
+    self.childFaults = childFaults
   }
 }
 

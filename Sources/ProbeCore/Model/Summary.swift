@@ -5,7 +5,10 @@
 ///
 /// Times are nanoseconds, sizes bytes, shares percent of one core. nil means "not measured".
 public struct Summary: Sendable, Equatable, Codable {
-  public var schema = "perfwatch.summary/1"
+  /// The name and version of the format.
+  public static let schemaName = "perfwatch.summary/1"
+
+  public var schema = schemaName
   public var perfwatch: Build
   public var target: Target
   public var host: Host
@@ -29,6 +32,11 @@ public struct Summary: Sendable, Equatable, Codable {
   public struct Build: Sendable, Equatable, Codable {
     public var version: String
     public var commit: String?
+
+    public init(version: String, commit: String?) {
+      self.version = version
+      self.commit = commit
+    }
   }
 
   /// The process under watch.

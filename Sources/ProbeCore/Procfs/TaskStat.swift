@@ -25,6 +25,8 @@ public struct TaskStat: Sendable, Equatable {
   /// Fields 10 and 12, without those of children.
   public var minorFaults: UInt64
   public var majorFaults: UInt64
+  /// Field 11: minor faults of children that were waited for.
+  public var childMinorFaults: UInt64
   /// Fields 14 and 15.
   public var userTicks: UInt64
   public var systemTicks: UInt64
@@ -69,7 +71,7 @@ public struct TaskStat: Sendable, Equatable {
     scanner.skipField(bytes)  // tpgid
     flags = try scanner.unsigned(bytes, "flags")
     minorFaults = try scanner.unsigned(bytes, "minflt")
-    scanner.skipField(bytes)  // cminflt
+    childMinorFaults = try scanner.unsigned(bytes, "cminflt")
     majorFaults = try scanner.unsigned(bytes, "majflt")
     scanner.skipField(bytes)  // cmajflt
     userTicks = try scanner.unsigned(bytes, "utime")

@@ -193,7 +193,9 @@ private struct JSONText {
     case .string(let text): write(text)
     case .array(let elements):
       // Series are long lists of numbers: one line each keeps the file readable.
-      let isFlat = elements.allSatisfy { if case .number = $0.node { true } else { $0.node.isNull } }
+      let isFlat = elements.allSatisfy {
+        if case .number = $0.node { true } else { $0.node.isNull }
+      }
       list(open: "[", close: "]", elements, depth: depth, isFlat: isFlat) { out, box in
         out.write(box.node, depth: depth + 1)
       }
@@ -236,8 +238,10 @@ private struct JSONText {
       case "\t": bytes.append(contentsOf: "\\t".utf8)
       case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value):
         let digits = String(scalar.value, radix: 16)
-        bytes.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8)
-      default: bytes.append(contentsOf: UTF8.encode(scalar)!)  // every Unicode.Scalar has a UTF-8 form
+        bytes.append(
+          contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8)
+      // Every Unicode.Scalar has a UTF-8 form.
+      default: bytes.append(contentsOf: UTF8.encode(scalar)!)
       }
     }
     bytes.append(UInt8(ascii: "\""))

@@ -46,7 +46,7 @@ enum SampleEvents {
         MemoryReading(
           at: Instant(nanoseconds: 9), anonymous: 0, shared: 0, swap: 0, pageTables: 0, huge: 0,
           residentPeak: 0)),
-      .processTimes(ProcessTimes(user: 1, system: 2, childUser: 3, childSystem: 4)),
+      .processTimes(ProcessTimes(user: 1, system: 2, childUser: 3, childSystem: 4, childFaults: 5)),
       .member(
         MemberSeen(
           pid: ProcessID(50), parent: ProcessID(42), name: Array("sh".utf8),
@@ -54,7 +54,8 @@ enum SampleEvents {
       .memberReading(member(memory)),
       .memberReading(member(nil)),
       .memberEnded(ProcessID(50), at: Instant(nanoseconds: 12)),
-      .treeCPU(at: Instant(nanoseconds: 13), cpu: Nanoseconds(.max)),
+      .treeRound(at: Instant(nanoseconds: 13), cpu: Nanoseconds(.max)),
+      .treeRound(at: Instant(nanoseconds: 14), cpu: nil),
       .executed(at: Instant(nanoseconds: 14), executable: Array("/bin/sh".utf8)),
       .stopped(true, at: Instant(nanoseconds: 15)),
       .stopped(false, at: Instant(nanoseconds: 16)),
