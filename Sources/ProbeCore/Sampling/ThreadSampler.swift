@@ -1,0 +1,290 @@
+// CPU of every thread at every tick, at the price of the threads that ran.
+// Files stay open, one buffer is reused, and threads that cannot have run are not read at all.
+
+/// Samples /proc/<pid>/task.
+///
+/// How reading all threads is avoided: the process's CPU clock is the sum of all threads' counters plus
+/// those of exited ones, and every counter only grows. So when the clock, read before and after, stands
+/// still, and the threads that ran lately explain all of its growth to the nanosecond, no other thread
+/// has run. A thousand parked threads then cost nothing; threads that all run cost one read each.
+struct ThreadSampler: ~Copyable {
+  private struct Slot {
+    var tid: Int32
+    /// Kept schedstat; -1 where no descriptor was left, then it is opened each time.
+    var file: Int32
+    var cpu: Nanoseconds
+    var runDelay: Nanoseconds
+    var name: [UInt8]
+    /// Ticks until the name is looked at again: new threads name themselves after they were seen.
+    var nameChecks = 2
+    /// Ran since its details were last read.
+    var needsDetail = true
+    var isListed = true
+  }
+
+  /// How many threads' details (names, switches) are read in one slow beat: 15 us each (measured), so
+  /// that a thousand busy threads take no more than a millisecond a second. Chosen.
+  static let detailsPerBeat = 64
+
+  private var directory: NumberedDirectory
+  private var slots: [Slot] = []
+  private var index: [Int32: Int] = [:]
+  private var listed: [Int32] = []
+  private var changed: [Int] = []
+  /// The first slots are those that ran in the last tick.
+  private var hotCount = 0
+  /// Process clock less the sum of the slots' counters, valid while `isBalanced`.
+  private var offset = Nanoseconds.zero
+  private var isBalanced = false
+  private var detailCursor = 0
+  private(set) var lastListing = Instant(nanoseconds: 0)
+  /// Threads whose file could not be kept open.
+  private(set) var unkept = 0
+  /// Reads of schedstat so far, for the tests and the benchmark.
+  private(set) var reads = 0
+
+  init(_ source: borrowing ProcSource) throws(ReadingError) {
+    do {
+      directory = try NumberedDirectory(source.path("task"))
+    } catch {
+      throw ReadingError(error)
+    }
+  }
+
+  deinit {
+    for slot in slots where slot.file >= 0 { _ = FileDescriptor(owning: slot.file) }
+  }
+
+  var count: Int { slots.count }
+
+  /// Any thread that was alive at the last look, for files that a dead leader no longer has.
+  var anyThread: Int32? { slots.last?.tid }
+
+  // MARK: Ticks
+
+  /// Reads what may have changed and writes one tick event, after the events of threads that came or went.
+  ///
+  /// - Returns: how many events were written.
+  mutating func tick(
+    at time: Instant, late: Nanoseconds, skipped: Int, clock: Nanoseconds?,
+    clockAgain: () -> Nanoseconds?, isFirst: Bool = false, _ source: inout ProcSource,
+    into out: inout ByteWriter
+  ) -> Int {
+    var frames = 0
+    changed.removeAll(keepingCapacity: true)
+    let isListingDue =
+      isFirst || time - lastListing >= .seconds(1)
+      || (expectedCount().map { $0 != slots.count } ?? false)
+    if isListingDue {
+      frames += list(at: time, isFirst: isFirst, &source, into: &out)
+    }
+    read(0..<hotCount, &source)
+    let isSettled = isBalanced && clock != nil && clock == sum + offset && clockAgain() == clock
+    if !isSettled {
+      read(hotCount..<slots.count, &source)
+      balance(clock, clockAgain())
+    }
+    frames += removeGone(at: time, into: &out)
+    gatherHot()
+    let count = changed.count
+    EventCodec.encodeTick(
+      at: time, late: late, skipped: skipped, processCPU: clock,
+      threadCount: slots.count, changed: count, into: &out
+    ) { out in
+      for place in 0..<count {
+        let slot = slots[place]
+        EventCodec.encodeThread(
+          ThreadReading(tid: ThreadID(slot.tid), cpu: slot.cpu, runDelay: slot.runDelay), into: &out
+        )
+      }
+    }
+    frames += 1
+    frames += checkNames(hotCount, &source, into: &out)
+    return frames
+  }
+
+  private var sum: Nanoseconds { slots.reduce(.zero) { $0 + $1.cpu } }
+
+  private func expectedCount() -> Int? {
+    guard let links = try? directory.linkCount(), links > 2 else { return nil }
+    return links - 2
+  }
+
+  private mutating func balance(_ before: Nanoseconds?, _ after: Nanoseconds?) {
+    guard let before, before == after else {
+      isBalanced = false
+      return
+    }
+    offset = before - sum
+    isBalanced = true
+  }
+
+  private mutating func read(_ range: Range<Int>, _ source: inout ProcSource) {
+    for place in range {
+      reads += 1
+      guard let reading = readSchedStat(place, &source) else {
+        slots[place].isListed = false
+        continue
+      }
+      if reading.cpu != slots[place].cpu || reading.runDelay != slots[place].runDelay {
+        slots[place].cpu = reading.cpu
+        slots[place].runDelay = reading.runDelay
+        slots[place].needsDetail = true
+        changed.append(place)
+      }
+    }
+  }
+
+  private mutating func readSchedStat(_ place: Int, _ source: inout ProcSource) -> SchedStat? {
+    let file = slots[place].file
+    // A thread that is gone answers ESRCH; anything unreadable is treated as gone and listed again.
+    let count =
+      file >= 0
+      ? try? source.read(file) : try? source.readOnce("task/\(slots[place].tid)/schedstat")
+    guard let count else { return nil }
+    return try? SchedStat(source.buffer.span.extracting(0..<count))
+  }
+
+  /// Moves the slots that changed to the front, so that the next tick begins with them.
+  private mutating func gatherHot() {
+    changed.sort()
+    for (place, from) in changed.enumerated() where place != from {
+      slots.swapAt(place, from)
+      index[slots[place].tid] = place
+      index[slots[from].tid] = from
+    }
+    hotCount = changed.count
+  }
+
+  // MARK: Threads that come and go
+
+  private mutating func list(
+    at time: Instant, isFirst: Bool, _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> Int {
+    // Gone: the exit is seen elsewhere.
+    guard (try? directory.list(into: &listed)) != nil else { return 0 }
+    lastListing = time
+    var frames = 0
+    for place in slots.indices { slots[place].isListed = false }
+    for tid in listed {
+      if let place = index[tid] {
+        slots[place].isListed = true
+      } else if let slot = openSlot(tid, &source) {
+        index[tid] = slots.count
+        slots.append(slot)
+        isBalanced = false
+        let seen = ThreadSeen(
+          tid: ThreadID(tid), name: slot.name, isNew: !isFirst, cpu: slot.cpu,
+          runDelay: slot.runDelay, at: time)
+        EventCodec.encode(.threadSeen(seen), into: &out)
+        frames += 1
+      }
+    }
+    return frames + removeGone(at: time, into: &out)
+  }
+
+  private mutating func openSlot(_ tid: Int32, _ source: inout ProcSource) -> Slot? {
+    var raw: Int32 = -1
+    do {
+      let file = try directory.open("\(tid)/schedstat")
+      raw = file.release()
+    } catch {
+      // EMFILE, ENFILE: read it without keeping it. Gone between listing and opening: no thread.
+      guard !error.isGone, !error.isNotPermitted else { return nil }
+      unkept += 1
+    }
+    var slot = Slot(tid: tid, file: raw, cpu: .zero, runDelay: .zero, name: [])
+    guard
+      let count = raw >= 0
+        ? try? source.read(raw) : try? source.readOnce("task/\(tid)/schedstat"),
+      let reading = try? SchedStat(source.buffer.span.extracting(0..<count))
+    else {
+      if raw >= 0 { _ = FileDescriptor(owning: raw) }
+      return nil
+    }
+    slot.cpu = reading.cpu
+    slot.runDelay = reading.runDelay
+    if let count = try? source.readOnce("task/\(tid)/comm") {
+      slot.name = Comm.name(source.buffer.span.extracting(0..<count))
+    }
+    return slot
+  }
+
+  /// Drops the slots that are no longer listed.
+  private mutating func removeGone(at time: Instant, into out: inout ByteWriter) -> Int {
+    guard slots.contains(where: { !$0.isListed }) else { return 0 }
+    isBalanced = false
+    var frames = 0
+    let wasChanged = Set(changed.map { slots[$0].tid })
+    var kept: [Slot] = []
+    kept.reserveCapacity(slots.count)
+    for slot in slots {
+      if slot.isListed {
+        kept.append(slot)
+        continue
+      }
+      if slot.file >= 0 { _ = FileDescriptor(owning: slot.file) }
+      EventCodec.encode(.threadEnded(ThreadID(slot.tid), at: time), into: &out)
+      frames += 1
+    }
+    slots = kept
+    index.removeAll(keepingCapacity: true)
+    for (place, slot) in slots.enumerated() { index[slot.tid] = place }
+    changed = slots.indices.filter { wasChanged.contains(slots[$0].tid) }
+    hotCount = min(hotCount, slots.count)
+    return frames
+  }
+
+  // MARK: Details
+
+  private mutating func checkNames(
+    _ count: Int, _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> Int {
+    var frames = 0
+    for place in 0..<count where slots[place].nameChecks > 0 {
+      slots[place].nameChecks -= 1
+      frames += readName(place, &source, into: &out)
+    }
+    return frames
+  }
+
+  private mutating func readName(
+    _ place: Int, _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> Int {
+    guard let count = try? source.readOnce("task/\(slots[place].tid)/comm") else { return 0 }
+    let bytes = source.buffer.span.extracting(0..<count)
+    if Comm.isSame(bytes, as: slots[place].name) { return 0 }
+    slots[place].name = Comm.name(bytes)
+    EventCodec.encode(
+      .threadNamed(ThreadID(slots[place].tid), name: slots[place].name), into: &out)
+    return 1
+  }
+
+  /// Names and context switches of threads that ran since their last turn, some at a time.
+  ///
+  /// - Parameter limit: how many threads at the most.
+  mutating func slowBeat(
+    limit: Int = detailsPerBeat, _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> Int {
+    var frames = 0
+    var done = 0
+    for _ in slots.indices {
+      guard done < limit else { break }
+      detailCursor = (detailCursor + 1) % slots.count
+      guard slots[detailCursor].needsDetail else { continue }
+      slots[detailCursor].needsDetail = false
+      done += 1
+      frames += readName(detailCursor, &source, into: &out)
+      let tid = slots[detailCursor].tid
+      guard let count = try? source.readOnce("task/\(tid)/status"),
+        let status = try? TaskStatus(source.buffer.span.extracting(0..<count)),
+        let voluntary = status.voluntarySwitches, let involuntary = status.involuntarySwitches
+      else { continue }
+      let detail = ThreadDetail(
+        tid: ThreadID(tid), voluntarySwitches: voluntary, involuntarySwitches: involuntary)
+      EventCodec.encode(.threadDetail(detail), into: &out)
+      frames += 1
+    }
+    return frames
+  }
+}
