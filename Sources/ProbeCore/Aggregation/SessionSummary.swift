@@ -1,0 +1,152 @@
+// The summary made from the state: pure arithmetic on what was folded.
+
+extension SessionState {
+  /// The result so far. Verdict and exit code are still to be set (`Budget/`).
+  public func summary() -> Summary {
+    var summary = Summary(
+      perfwatch: start.build, target: target, host: start.host, run: run,
+      exit: exitPart, metrics: Metrics(), cpu: cpu, memory: memory.summary,
+      threads: Summary.Threads(
+        peak: threadsPeak, atEnd: threadsNow, created: threadsPeak == nil ? nil : threads.created,
+        alarms: []),
+      tree: treePart, loops: [], stalls: [], stallsOmitted: 0, groups: [],
+      series: series.series(threads: hottest(8)), observer: observerPart, warnings: [],
+      verdict: Summary.Verdict(result: .none, rules: []))
+    summary.warnings = (notices + derivedNotices(summary)).map {
+      Summary.Notice(
+        code: $0.code.rawValue, message: $0.code.message($0.detail), advice: $0.code.advice)
+    }
+    summary.metrics = MetricCatalog.values(of: summary)
+    return summary
+  }
+
+  private var target: Summary.Target {
+    var target = start.target
+    target.executable = executable
+    return target
+  }
+
+  private var run: Summary.Run {
+    Summary.Run(
+      startedAt: CivilTime.iso8601(start.startedAt), startMonotonic: start.start.nanoseconds,
+      duration: duration, complete: end != nil, endedBy: end?.reason)
+  }
+
+  private var exitPart: Summary.Exit {
+    switch exit?.status {
+    case .code(let code): Summary.Exit(code: code, signal: nil, perfwatch: nil)
+    case .signal(let signal): Summary.Exit(code: nil, signal: signal, perfwatch: nil)
+    case nil: Summary.Exit(code: nil, signal: nil, perfwatch: nil)
+    }
+  }
+
+  private var cpu: Summary.CPU {
+    let total = totalCPU
+    let split = total.flatMap { userAndSystem($0) }
+    let average = total.flatMap { duration > .zero ? Percent.of($0, duration) : nil }
+    return Summary.CPU(
+      user: split?.user, system: split?.system, total: total, averagePercent: average,
+      // A run shorter than one window has no peak but its average.
+      peakPercent: peak.percent, byThread: threadRows(total: total))
+  }
+
+  /// stat counts user and system time in clock ticks that the kernel has scaled to the exact total;
+  /// so their ratio splits the exact total.
+  private func userAndSystem(_ total: Nanoseconds) -> (user: Nanoseconds, system: Nanoseconds)? {
+    guard let times else { return nil }
+    func grown(_ now: UInt64, since before: UInt64?) -> UInt64 { now - min(now, before ?? 0) }
+    let userTicks = grown(times.user, since: firstTimes?.user)
+    let sum = userTicks + grown(times.system, since: firstTimes?.system)
+    guard sum > 0 else { return nil }
+    let share = Double(userTicks) / Double(sum)
+    let user = Nanoseconds(Int64((Double(total.rawValue) * share).rounded()))
+    return (user, total - user)
+  }
+
+  private func threadRows(total: Nanoseconds?) -> [Summary.ThreadCPU] {
+    var rows = threads.all.map { account -> Summary.ThreadCPU in
+      let alive = (account.endedAt ?? start.start + duration) - account.startedAt
+      return Summary.ThreadCPU(
+        tid: account.tid.rawValue, name: account.name, cpu: account.used,
+        averagePercent: alive > .zero ? Percent.of(account.used, alive) : nil,
+        runDelay: account.delayed, voluntarySwitches: account.voluntarySwitches,
+        involuntarySwitches: account.involuntarySwitches,
+        startedAt: max(.zero, account.startedAt - start.start),
+        endedAt: account.endedAt.map { $0 - start.start })
+    }
+    rows.sort { ($0.cpu, $1.tid ?? 0) > ($1.cpu, $0.tid ?? 0) }
+    // What the process clock knows and no account does: threads that came and went between two looks.
+    // Thread counters are read a moment after the process clock, so a little less is no loss.
+    let missing = (total ?? .zero) - threads.accounted + threads.foldedCPU
+    if missing > .milliseconds(1) {
+      rows.append(
+        Summary.ThreadCPU(
+          tid: nil, name: "(exited)", cpu: missing, averagePercent: nil, runDelay: nil,
+          voluntarySwitches: nil, involuntarySwitches: nil, startedAt: nil, endedAt: nil))
+    }
+    return rows
+  }
+
+  private var treePart: Summary.Tree? {
+    tree.map { tree in
+      let cpu = tree.cpu
+      return Summary.Tree(
+        cpu: cpu, averagePercent: duration > .zero ? Percent.of(cpu, duration) : nil,
+        peakPercent: treePeak.percent, footprintPeak: tree.footprintPeak,
+        processesPeak: tree.processesPeak, processesSeen: tree.seen, observer: start.treeObserver,
+        processes: tree.processes(start: start.start))
+    }
+  }
+
+  private var observerPart: Summary.Observer {
+    Summary.Observer(
+      cpu: observer?.cpu,
+      cpuPercent: observer.flatMap { duration > .zero ? Percent.of($0.cpu, duration) : nil },
+      residentPeak: observer?.residentPeak, probes: ticks, lateProbes: lateTicks + skippedTicks,
+      stops: 0, stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0,
+      droppedEvents: observer?.droppedEvents ?? 0, capabilities: start.capabilities)
+  }
+
+  /// The busiest threads' accounts, busiest first.
+  func hottest(_ count: Int) -> [(account: Int, tid: Int32, name: String)] {
+    threads.all.indices.sorted { threads.all[$0].used > threads.all[$1].used }.prefix(count)
+      .filter { threads.all[$0].used > .zero }
+      .map { ($0, threads.all[$0].tid.rawValue, threads.all[$0].name) }
+  }
+
+  /// Warnings that follow from the numbers themselves.
+  private func derivedNotices(_ summary: Summary) -> [(code: NoticeCode, detail: String)] {
+    var result: [(code: NoticeCode, detail: String)] = []
+    let late = summary.observer.lateProbes
+    if late * 20 > ticks, late >= 3 {
+      result.append((.lateTicks, "\(late) of \(ticks + skippedTicks) ticks"))
+    }
+    if summary.observer.droppedEvents > 0 {
+      result.append((.droppedEvents, "\(summary.observer.droppedEvents) events were dropped"))
+    }
+    if end != nil, ticks > 0, duration < PeakRate.window {
+      let milliseconds = (duration.inMilliseconds * 10).rounded() / 10
+      result.append((.shortRun, "\(milliseconds) ms"))
+    }
+    if tree == nil, let children = childrenCPU, let own = summary.cpu.total,
+      children > own, children > .milliseconds(100)
+    {
+      let share = (children.inSeconds / (children + own).inSeconds * 100).rounded()
+      result.append(
+        (.workInChildren, "\(Int(share)) % of the CPU of the target and its finished children"))
+    }
+    if summary.run.complete == false {
+      result.append((.recordingCut, "its last event is not the end of the run"))
+    }
+    return result
+  }
+
+  /// CPU of children that the target waited for, since watching began.
+  private var childrenCPU: Nanoseconds? {
+    guard let times else { return nil }
+    let tick = 1_000_000_000 / Int64(max(1, start.clockTicksPerSecond))
+    let before = (firstTimes?.childUser ?? 0) + (firstTimes?.childSystem ?? 0)
+    let now = times.childUser + times.childSystem
+    return Nanoseconds(now > before ? Int64(now - before) * tick : 0)
+  }
+}

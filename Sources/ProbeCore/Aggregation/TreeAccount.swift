@@ -1,0 +1,157 @@
+// CPU and memory of the target with all its descendants, each nanosecond and each page once.
+
+/// Folds what is read of the members of a process tree.
+///
+/// A process that was waited for has handed its CPU to its parent (cutime), one that lives has it in
+/// its own clock. So the tree's CPU is: own clock and waited-for CPU of all living members, plus what
+/// vanished with members that nobody of the tree waited for.
+struct TreeAccount: Sendable, Equatable {
+  struct Member: Sendable, Equatable {
+    var pid: ProcessID
+    var parent: ProcessID
+    var name: String
+    var cpuBefore: Nanoseconds
+    var cpu = Nanoseconds.zero
+    var childCPU = Nanoseconds.zero
+    var memory: MemoryReading?
+    /// What it shared with its parent when it was first seen, if it had not executed a program yet.
+    var inherited: MemoryReading?
+    var minorFaults: UInt64 = 0
+    var footprintPeak: UInt64?
+    var startedAt: Instant
+    var endedAt: Instant?
+
+    var used: Nanoseconds { cpu + childCPU - cpuBefore }
+  }
+
+  /// Members listed one by one in the summary; the rest is in the totals. Chosen.
+  static let listed = 200
+
+  private(set) var members: [ProcessID: Member] = [:]
+  private var ended: [Member] = []
+  private(set) var seen = 0
+  private(set) var processesPeak = 0
+  private(set) var footprintPeak: UInt64?
+  /// CPU of members that vanished without being waited for inside the tree.
+  private var lost = Nanoseconds.zero
+  /// CPU that vanished members had, whose parent's waited-for time is still to show it.
+  private var awaited: [ProcessID: Nanoseconds] = [:]
+  /// Waited-for time that grew before we noticed that the child is gone (or of children never seen).
+  private var ahead: [ProcessID: Nanoseconds] = [:]
+  private var exact: Nanoseconds?
+  private var pageSize: UInt64
+
+  init(pageSize: Int) { self.pageSize = UInt64(pageSize) }
+
+  mutating func see(_ member: MemberSeen) {
+    seen += 1
+    members[member.pid] = Member(
+      pid: member.pid, parent: member.parent, name: SafeText.decode(member.name),
+      cpuBefore: member.cpuBefore, startedAt: member.at)
+    processesPeak = max(processesPeak, members.count)
+  }
+
+  mutating func read(_ reading: MemberReading) {
+    guard var member = members.removeValue(forKey: reading.pid) else { return }
+    settle(&member, childCPU: reading.childCPU)
+    member.parent = reading.parent
+    member.name = SafeText.decode(reading.name)
+    member.cpu = max(member.cpu, reading.cpu)
+    member.childCPU = max(member.childCPU, reading.childCPU)
+    member.minorFaults = reading.minorFaults
+    if let memory = reading.memory {
+      if member.memory == nil, let parent = members[member.parent]?.memory {
+        member.inherited = parent
+      }
+      member.memory = memory
+      member.footprintPeak = max(member.footprintPeak ?? 0, memory.footprint)
+    }
+    members[reading.pid] = member
+  }
+
+  /// Called once a round of readings is complete.
+  mutating func roundEnded() {
+    let sum = members.values.reduce(UInt64(0)) { $0 + unique($1) } + sharedOnce
+    footprintPeak = max(footprintPeak ?? 0, sum)
+  }
+
+  mutating func end(_ pid: ProcessID, at time: Instant) {
+    guard var member = members.removeValue(forKey: pid) else { return }
+    member.endedAt = time
+    if members[member.parent] != nil {
+      // Its parent may wait for it: then this CPU shows up there. If it never does, it was dropped
+      // by a parent that ignores SIGCHLD, and counts as lost (see `settle` and `cpu`).
+      let known = min(ahead[member.parent] ?? .zero, member.used)
+      ahead[member.parent, default: .zero] -= known
+      awaited[member.parent, default: .zero] += member.used - known
+    } else {
+      lost += member.used
+    }
+    // Children that it leaves behind go to init, out of reach of the tree's waited-for time.
+    if let waiting = awaited.removeValue(forKey: pid) { lost += waiting }
+    ended.append(member)
+    if ended.count > 2 * Self.listed {
+      ended.sort { $0.used > $1.used }
+      ended.removeLast(ended.count - Self.listed)
+    }
+  }
+
+  mutating func learn(exact cpu: Nanoseconds) { exact = max(exact ?? .zero, cpu) }
+
+  /// CPU of the whole tree since watching began.
+  var cpu: Nanoseconds {
+    if let exact { return exact }
+    let living = members.values.reduce(Nanoseconds.zero) { $0 + $1.used }
+    return living + lost + awaited.values.reduce(.zero) { $0 + $1 }
+  }
+
+  /// What a parent's waited-for time grew by is no longer awaited.
+  private mutating func settle(_ member: inout Member, childCPU: Nanoseconds) {
+    let grown = max(.zero, childCPU - member.childCPU)
+    guard grown > .zero else { return }
+    let rest = (awaited[member.pid] ?? .zero) - grown
+    // Waited-for time is printed in clock ticks of 10 ms, two fields: what is left below is rounding.
+    awaited[member.pid] = rest > .milliseconds(20) ? rest : nil
+    if rest < .zero { ahead[member.pid, default: .zero] -= rest }
+  }
+
+  /// Pages that a member has for itself. After fork a child shows its parent's pages as its own; it can
+  /// have made at most as many private as it took minor faults, and has at least what it grew by.
+  private func unique(_ member: Member) -> UInt64 {
+    guard let memory = member.memory else { return 0 }
+    let rest = memory.swap + memory.pageTables + memory.huge
+    guard let inherited = member.inherited, inherited.anonymous > 0,
+      memory.residentPeak >= inherited.anonymous
+    else { return memory.anonymous + rest }
+    let grown = memory.anonymous > inherited.anonymous ? memory.anonymous - inherited.anonymous : 0
+    return max(grown, min(memory.anonymous, member.minorFaults * pageSize)) + rest
+  }
+
+  /// Shared memory of a family that passed it on by fork counts once: the largest share stands for all.
+  private var sharedOnce: UInt64 {
+    var roots: [ProcessID: UInt64] = [:]
+    for member in members.values {
+      var top = member
+      // A forged recording could name a circle of parents.
+      var depth = 0
+      while top.inherited != nil, depth < 64, let parent = members[top.parent] {
+        top = parent
+        depth += 1
+      }
+      roots[top.pid] = max(roots[top.pid] ?? 0, member.memory?.shared ?? 0)
+    }
+    return roots.values.reduce(0, +)
+  }
+
+  /// The busiest members first.
+  func processes(start: Instant) -> [Summary.TreeProcess] {
+    (Array(members.values) + ended).sorted { ($0.used, $1.pid) > ($1.used, $0.pid) }
+      .prefix(Self.listed).map { member in
+        Summary.TreeProcess(
+          pid: member.pid.rawValue, parent: member.parent.rawValue, name: member.name,
+          cpu: max(.zero, member.cpu - min(member.cpuBefore, member.cpu)),
+          footprintPeak: member.footprintPeak, startedAt: max(.zero, member.startedAt - start),
+          endedAt: member.endedAt.map { $0 - start })
+      }
+  }
+}
