@@ -1,0 +1,56 @@
+// The times at which a watch ends by itself: --duration, --timeout and the grace before SIGKILL.
+
+/// Deadlines of one watch.
+struct Limits {
+  private var duration: Instant?
+  private var timeout: Instant?
+  private var kill: Instant?
+  private let killAfter: Nanoseconds
+  private var hasTimedOut = false
+  private(set) var hasStoppedWatching = false
+  private var hasReachedDuration = false
+
+  init(_ configuration: WatchConfiguration, start: Instant) {
+    duration = configuration.duration.map { start + $0 }
+    timeout = configuration.timeout.map { start + $0 }
+    killAfter = configuration.killAfter
+  }
+
+  /// The next deadline.
+  var next: Instant? { [duration, timeout, kill].compactMap { $0 }.min() }
+
+  /// Asks the poller for its last look.
+  mutating func stopWatching(_ control: WatchControl) {
+    hasStoppedWatching = true
+    duration = nil
+    control.change { $0.stopsWatching = true }
+    control.pollerBell.signal()
+  }
+
+  /// The signals that are due for the target.
+  mutating func due(at time: Instant, _ control: WatchControl) -> [Int32] {
+    var signals: [Int32] = []
+    if let at = duration, time >= at {
+      hasReachedDuration = true
+      stopWatching(control)
+    }
+    if let at = timeout, time >= at {
+      timeout = nil
+      hasTimedOut = true
+      kill = time + killAfter
+      signals.append(SignalNumber.terminate)
+    }
+    if let at = kill, time >= at {
+      kill = nil
+      signals.append(SignalNumber.kill)
+    }
+    return signals
+  }
+
+  /// Why watching ended.
+  func reason(or other: EndReason, exited: Bool) -> EndReason {
+    if hasTimedOut { return .timeout }
+    if exited && other == .exit { return .exit }
+    return hasReachedDuration ? .duration : other
+  }
+}

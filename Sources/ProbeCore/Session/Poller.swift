@@ -1,0 +1,215 @@
+// pw-poller: reads the target at absolute times and writes what it read as events.
+// Late ticks are skipped, not made up for, and every late one is counted.
+
+/// The body of pw-poller.
+struct Poller {
+  let pid: ProcessID
+  let pidfd: Int32
+  let isLaunched: Bool
+  let configuration: WatchConfiguration
+  let clockTicksPerSecond: Int
+  let control: WatchControl
+  let queue: EventQueue
+  /// CPU of perfwatch when watching began.
+  let ownCPUBefore: Nanoseconds
+
+  /// Extra ticks after the start, so that a program of a few milliseconds is seen at all. Chosen.
+  static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
+  static let slowBeat = Nanoseconds.seconds(1)
+
+  func run() {
+    do {
+      try watch()
+    } catch {
+      // It was gone before its files were open; the exit itself is learnt from the pidfd.
+      if case .failed(let cause) = error {
+        queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
+      }
+      waitForExit()
+    }
+    control.change { $0.isWatchingDone = true }
+    control.tracerBell.signal()
+    control.mainBell.signal()
+  }
+
+  private func watch() throws(ReadingError) {
+    var source = ProcSource(root: configuration.procRoot, pid: pid)
+    var threads = try ThreadSampler(source)
+    var process = try ProcessSampler(source)
+    var tree = configuration.followsChildren ? TreeSampler(source, isLaunched: isLaunched) : nil
+    var out = ByteWriter(capacity: 64 << 10)
+    var ticker = Ticker(
+      start: Clock.now(), period: configuration.period,
+      early: isLaunched ? Self.earlyTicks.filter { $0 < configuration.period } : [])
+    var lastClock: Nanoseconds?
+    var nextSlow = Clock.now() + Self.slowBeat
+    var suspensions = control.read { $0.suspensions }
+
+    // The base: everything that was before this moment is not charged to the run.
+    sample(
+      at: Clock.now(), late: .zero, skipped: 0, isFirst: true, &source, &threads, &process, &tree,
+      &lastClock, readsMemory: !isLaunched, into: &out)
+    if isLaunched {
+      control.change { $0.isArmed = true }
+      control.tracerBell.signal()
+      guard waitForRelease() else { return }
+      ticker = Ticker(start: Clock.now(), period: configuration.period, early: ticker.early)
+      nextSlow = Clock.now() + Self.slowBeat
+    } else {
+      emitTimes(&process, &source, into: &out)
+    }
+
+    var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
+    while true {
+      set.wait(ticker.deadline - Clock.now())
+      let now = Clock.now()
+      if set.isReady(0) { control.pollerBell.drain() }
+      let isOver = set.isReady(1) || control.read { $0.stopsWatching }
+      guard isOver || now >= ticker.deadline else { continue }
+      let paused = control.read { $0.suspensions }
+      let lateness = ticker.take(at: now, isOver: isOver, wasSuspended: paused != suspensions)
+      suspensions = paused
+      let isSlow = now >= nextSlow || isOver
+      sample(
+        at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
+        &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
+      if isSlow {
+        nextSlow = now + Self.slowBeat
+        emitTimes(&process, &source, into: &out)
+        let frames = threads.slowBeat(
+          limit: isOver ? 4096 : ThreadSampler.detailsPerBeat, &source, into: &out)
+        queue.append(&out, frames: frames)
+        emitObserver(into: &out)
+      }
+      if isOver {
+        finish(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
+        return
+      }
+    }
+  }
+
+  private func sample(
+    at time: Instant, late: Nanoseconds, skipped: Int, isFirst: Bool,
+    _ source: inout ProcSource, _ threads: inout ThreadSampler, _ process: inout ProcessSampler,
+    _ tree: inout TreeSampler?, _ lastClock: inout Nanoseconds?, readsMemory: Bool,
+    into out: inout ByteWriter
+  ) {
+    let clock = source.cpuClock(clockTicksPerSecond: clockTicksPerSecond)
+    let pid = self.pid
+    var frames = threads.tick(
+      at: time, late: late, skipped: skipped, clock: clock, clockAgain: { Clock.processCPU(pid) },
+      isFirst: isFirst, &source, into: &out)
+    // A process that did not run has not changed its memory; the slow beat catches the kernel's doings.
+    if readsMemory || (!isFirst && clock != lastClock),
+      let memory = process.memory(at: time, anyThread: threads.anyThread, &source)
+    {
+      EventCodec.encode(.memory(memory), into: &out)
+      frames += 1
+    }
+    if tree != nil {
+      frames += tree?.round(at: time, isFirst: isFirst, &source, into: &out) ?? 0
+    }
+    lastClock = clock
+    queue.append(&out, frames: frames)
+  }
+
+  private func emitTimes(
+    _ process: inout ProcessSampler, _ source: inout ProcSource, into out: inout ByteWriter
+  ) {
+    if let times = process.times(&source) { EventCodec.encode(.processTimes(times), into: &out) }
+    if let path = process.newExecutable(source) {
+      EventCodec.encode(.executed(at: Clock.now(), executable: path), into: &out)
+    }
+    queue.append(&out)
+  }
+
+  private func emitObserver(into out: inout ByteWriter) {
+    let reading = ObserverReading(
+      cpu: Clock.ownCPU() - ownCPUBefore, residentPeak: OwnMemory.residentPeak(),
+      droppedEvents: queue.droppedCount)
+    EventCodec.encode(.observer(reading), into: &out)
+    queue.append(&out)
+  }
+
+  /// The last words: why there is no memory, PSS if asked for, and an attached target's status.
+  private func finish(
+    isEnded: Bool, _ process: inout ProcessSampler, _ threads: inout ThreadSampler,
+    _ source: inout ProcSource, into out: inout ByteWriter
+  ) {
+    if threads.unkept > 0 {
+      queue.append(.notice(.descriptorLimit, detail: "\(threads.unkept) threads"))
+    }
+    if let failure = process.memoryFailure {
+      queue.append(.notice(.memoryUnreadable, detail: failure))
+    }
+    if configuration.measuresProportional {
+      readProportional(isEnded: isEnded, &process, threads.anyThread, &source)
+    }
+    if isEnded && !isLaunched { reportExit(&process, &source) }
+  }
+
+  private func readProportional(
+    isEnded: Bool, _ process: inout ProcessSampler, _ anyThread: Int32?, _ source: inout ProcSource
+  ) {
+    guard !isEnded,
+      var reading = process.memory(at: Clock.now(), anyThread: anyThread, &source)
+    else {
+      queue.append(.notice(.proportionalUnreadable, detail: "the target had ended"))
+      return
+    }
+    let gibibytes = Double(reading.footprint) / Double(1 << 30)
+    let predicted = (gibibytes * 80).rounded() / 10
+    queue.append(
+      .notice(.proportionalCost, detail: "about \(predicted) ms for what it has in memory"))
+    do {
+      reading.proportional = try process.proportional(&source)
+      queue.append(.memory(reading))
+    } catch {
+      queue.append(
+        .notice(.proportionalUnreadable, detail: "smaps_rollup could not be read (\(error))"))
+    }
+  }
+
+  /// How an attached target ended: from the zombie if we may read it, else from the pidfd once its
+  /// parent has reaped it (Linux 6.15), which we give a moment.
+  private func reportExit(_ process: inout ProcessSampler, _ source: inout ProcSource) {
+    var status: ExitStatus?
+    if OwnProcess.effectiveUser == 0, let stat = process.readStat(&source), stat.isZombie {
+      status = ExitStatus(waitStatus: stat.exitCode)
+    }
+    for _ in 0..<20 where status == nil {
+      status = PidFD.exitStatus(pidfd)
+      if status == nil {
+        var pause = PollSet([control.pollerBell.descriptor.raw])
+        pause.wait(.milliseconds(5))
+      }
+    }
+    let exit = TargetExit(at: Clock.now(), status: status, maxResident: nil)
+    control.change { $0.exit = exit }
+  }
+
+  private func waitForRelease() -> Bool {
+    var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
+    while true {
+      let facts = control.read { ($0.isReleased, $0.launchFailure != nil) }
+      if facts.1 { return false }
+      // A target that was killed while it was held is released all the same; its status tells.
+      if facts.0 { return true }
+      set.wait(nil)
+      control.pollerBell.drain()
+      if set.isReady(1) { set.disable(1) }
+    }
+  }
+
+  private func waitForExit() {
+    var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
+    while !set.isReady(1), !control.read({ $0.stopsWatching || $0.launchFailure != nil }) {
+      set.wait(nil)
+      control.pollerBell.drain()
+    }
+    if set.isReady(1) && !isLaunched {
+      let exit = TargetExit(at: Clock.now(), status: PidFD.exitStatus(pidfd), maxResident: nil)
+      control.change { $0.exit = exit }
+    }
+  }
+}

@@ -1,0 +1,314 @@
+// One watch from start to end: wires the threads, serves signals and limits on the main thread, and
+// hands back the summary.
+
+/// A watch of one target. Make it on the main thread, with all signals blocked there.
+public struct Watch: ~Copyable {
+  private let configuration: WatchConfiguration
+  private let control: WatchControl
+  private let queue = EventQueue()
+  private let signals: SignalChannel
+  private var policy: SignalPolicy
+  private var pid = ProcessID(0)
+  private let isLaunched: Bool
+  private var tracer: OSThread?
+  private var attached: PidFD?
+  private var pendingStop = false
+
+  private init(
+    _ configuration: WatchConfiguration, isLaunched: Bool, control: WatchControl,
+    signals: consuming SignalChannel
+  ) {
+    self.configuration = configuration
+    self.isLaunched = isLaunched
+    self.control = control
+    self.signals = signals
+    policy = SignalPolicy(isLaunched: isLaunched, sessionLeader: OwnProcess.session)
+  }
+
+  private static func prepare(
+    _ configuration: WatchConfiguration, isLaunched: Bool
+  ) throws(WatchError) -> Watch {
+    do {
+      return Watch(
+        configuration, isLaunched: isLaunched, control: try WatchControl(),
+        signals: try SignalChannel())
+    } catch {
+      throw WatchError(text(error, doing: "prepare watching"))
+    }
+  }
+
+  /// How a launch ended before the target ran.
+  public enum LaunchFailure: Error, Sendable {
+    case target(LaunchError)
+    case ours(WatchError)
+  }
+
+  // MARK: Launching
+
+  /// Launches the command, watches it, and returns when watching is over.
+  ///
+  /// - Parameters:
+  ///   - command: what the summary shows of the command line, redacted as the user wants.
+  ///   - recording: opened before, so that it fails before the target starts.
+  ///   - finished: gets the summary as soon as watching is over, which with a duration is before the
+  ///     target ends.
+  /// - Returns: how the target ended; nil if that could not be learnt.
+  @available(*, noasync)
+  public static func launch(
+    _ request: LaunchRequest, command: [String], configuration: WatchConfiguration,
+    recording: consuming OutputFile?, display: (any LiveDisplay)?,
+    finished: (WatchResult) -> Void
+  ) throws(LaunchFailure) -> ExitStatus? {
+    do throws(WatchError) {
+      var watch = try prepare(configuration, isLaunched: true)
+      let ownCPU = Clock.ownCPU()
+      let tracer = Tracer(request: request, control: watch.control, queue: watch.queue)
+      watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
+      guard let held = watch.waitForLaunch({ $0.held }) else {
+        throw watch.launchFailure()
+      }
+      watch.pid = held.pid
+      let target = Summary.Target(
+        pid: held.pid.rawValue, executable: nil, command: command, launched: true,
+        startTicks: Self.startTicks(held.pid, configuration.procRoot))
+      let before = Clock.processCPU(held.pid) ?? .zero
+      let result = try watch.run(
+        target: target, cpuBefore: before, pidfd: held.pidfd, ownCPU: ownCPU, notices: [],
+        recording: recording, display: display)
+      finished(result)
+      return watch.waitForTarget()
+    } catch {
+      if let failure = error.launch { throw .target(failure) }
+      throw .ours(error)
+    }
+  }
+
+  private func launchFailure() -> WatchError {
+    if let failure = control.read({ $0.launchFailure }) {
+      return WatchError(launch: failure)
+    }
+    return WatchError("perfwatch could not start the target; try again")
+  }
+
+  private mutating func waitForLaunch<T: Sendable>(
+    _ fact: (WatchControl.Facts) -> T?
+  ) -> T? {
+    var set = PollSet([control.mainBell.descriptor.raw])
+    while true {
+      let state = control.read { (fact($0), $0.launchFailure != nil) }
+      if let value = state.0 { return value }
+      if state.1 { return nil }
+      set.wait(nil)
+      control.mainBell.drain()
+    }
+  }
+
+  // MARK: Attaching
+
+  /// Watches a process that runs already, until it ends or the user has seen enough.
+  ///
+  /// - Parameter command: makes of the raw arguments what the summary may show.
+  @available(*, noasync)
+  public static func attach(
+    _ pid: ProcessID, command: ([[UInt8]]) -> [String], configuration: WatchConfiguration,
+    recording: consuming OutputFile?, display: (any LiveDisplay)?
+  ) throws(WatchError) -> WatchResult {
+    var watch = try prepare(configuration, isLaunched: false)
+    let ownCPU = Clock.ownCPU()
+    var source = ProcSource(root: configuration.procRoot, pid: pid)
+    let subject: AttachSubject
+    let raw: Int32
+    do throws(AttachRefusal) {
+      // Once as it is, for the clearest message; pidfd_open itself only knows "no such process".
+      _ = try AttachCheck.inspect(
+        &source, ownPID: OwnProcess.pid, ownSession: OwnProcess.session)
+      guard let handle = try? PidFD(pid) else { throw AttachRefusal.notFound(pid) }
+      // And again under the pidfd: what is read now is of the process that the pidfd holds.
+      subject = try AttachCheck.inspect(
+        &source, ownPID: OwnProcess.pid, ownSession: OwnProcess.session)
+      raw = handle.raw
+      watch.attached = consume handle
+    } catch {
+      throw WatchError(error.message)
+    }
+    watch.pid = pid
+    let target = Summary.Target(
+      pid: pid.rawValue, executable: subject.executable.map(SafeText.decode),
+      command: command(subject.arguments.isEmpty ? [subject.name] : subject.arguments),
+      launched: false, startTicks: subject.stat.startTicks)
+    return try watch.run(
+      target: target, cpuBefore: Clock.processCPU(pid) ?? .zero, pidfd: raw, ownCPU: ownCPU,
+      notices: Self.notices(of: subject), recording: recording, display: display)
+  }
+
+  private static func notices(
+    of subject: AttachSubject
+  ) -> [(code: NoticeCode, detail: String)] {
+    var notices: [(code: NoticeCode, detail: String)] = []
+    if let tracer = subject.status.tracer, tracer.rawValue != 0 {
+      notices.append((.tracedByOther, "pid \(tracer)"))
+    }
+    let own = OwnProcess.effectiveUser
+    if let user = subject.status.effectiveUser, own != 0, user != own {
+      notices.append((.otherUser, "uid \(user), perfwatch runs as \(own)"))
+    }
+    return notices
+  }
+
+  // MARK: Watching
+
+  private mutating func run(
+    target: Summary.Target, cpuBefore: Nanoseconds, pidfd: Int32, ownCPU: Nanoseconds,
+    notices: [(code: NoticeCode, detail: String)], recording: consuming OutputFile?,
+    display: (any LiveDisplay)?
+  ) throws(WatchError) -> WatchResult {
+    let start = SessionStart(
+      build: configuration.build, target: target, host: HostInfo.current(),
+      startedAt: Clock.wallClock(), start: Clock.now(), period: configuration.period,
+      pageSize: HostInfo.pageSize, clockTicksPerSecond: HostInfo.clockTicksPerSecond,
+      cpuBefore: cpuBefore, launcherResident: isLaunched ? OwnMemory.residentPeak() : nil,
+      followsChildren: configuration.followsChildren, treeObserver: "proc")
+    queue.append(.started(start))
+    for notice in notices { queue.append(.notice(notice.code, detail: notice.detail)) }
+
+    let recorder = Recorder(queue: queue, display: display)
+    let file = SendableFile(recording)
+    let recorderThread = try Self.thread("pw-recorder") { recorder.run(file.take()) }
+    let poller = Poller(
+      pid: pid, pidfd: pidfd, isLaunched: isLaunched, configuration: configuration,
+      clockTicksPerSecond: start.clockTicksPerSecond, control: control, queue: queue,
+      ownCPUBefore: ownCPU)
+    let pollerThread = try Self.thread("pw-poller") { poller.run() }
+
+    if isLaunched, waitForLaunch({ $0.isReleased ? true : nil }) == nil {
+      pollerThread.join()
+      queue.close()
+      recorderThread.join()
+      throw launchFailure()
+    }
+    let reason = serve(from: Clock.now())
+    pollerThread.join()
+    if let exit = control.read({ $0.exit }) { queue.append(.exited(exit)) }
+    queue.append(.ended(SessionEnd(at: Clock.now(), reason: reason)))
+    queue.close()
+    recorderThread.join()
+    guard let state = recorder.finalState else {
+      throw WatchError("perfwatch lost its own measurements; run it again and report this")
+    }
+    var summary = state.summary()
+    let failure = recorder.recordingFailure
+    summary.exit.perfwatch = ExitCode.of(summary, failed: failure != nil)
+    return WatchResult(
+      summary: summary, outputFailure: failure.map { Self.text($0, doing: "write the recording") })
+  }
+
+  /// The main thread's loop: signals, limits, the target's end.
+  private mutating func serve(from start: Instant) -> EndReason {
+    var set = PollSet([signals.descriptor.raw, control.mainBell.descriptor.raw])
+    var reason = EndReason.exit
+    var limits = Limits(configuration, start: start)
+    while true {
+      set.wait(limits.next.map { $0 - Clock.now() })
+      control.mainBell.drain()
+      let now = Clock.now()
+      for signal in signals.take() {
+        if let ended = act(on: policy.decide(signal, at: now)) {
+          reason = ended
+          limits.stopWatching(control)
+        }
+      }
+      stopWithTarget()
+      let facts = control.read { ($0.exit != nil, $0.isWatchingDone) }
+      if facts.0 || (facts.1 && !isLaunched) { return limits.reason(or: reason, exited: facts.0) }
+      // With a duration the poller ends before the target does.
+      if facts.1 && limits.hasStoppedWatching { return limits.reason(or: reason, exited: false) }
+      for signal in limits.due(at: now, control) { send(signal) }
+    }
+  }
+
+  /// Does what a signal asks for.
+  ///
+  /// - Returns: why watching is to end, if it is.
+  private mutating func act(on action: SignalAction) -> EndReason? {
+    switch action {
+    case .ignore: return nil
+    case .forward(let number): send(number)
+    case .terminate: send(SignalNumber.terminate)
+    case .kill: send(SignalNumber.kill)
+    case .detach(let reason): return reason
+    case .jobStop:
+      if isLaunched { pendingStop = true } else { suspend() }
+    case .resumed: pendingStop = false
+    case .redraw: queue.wake()
+    case .childChanged:
+      control.change { $0.wantsJobChange = true }
+      control.tracerBell.signal()
+    }
+    return nil
+  }
+
+  /// Stops perfwatch when the terminal's stop key stopped both the target and us: the shell sees the job
+  /// stop and can resume it. A target that was stopped by anybody else is watched on.
+  private mutating func stopWithTarget() {
+    let stop = control.change { facts -> Int32? in
+      defer { facts.jobResumed = false }
+      return facts.jobStop
+    }
+    guard pendingStop, let stop else { return }
+    guard
+      stop == SignalNumber.terminalStop || stop == SignalNumber.terminalInput
+        || stop == SignalNumber.terminalOutput
+    else { return }
+    pendingStop = false
+    control.change { $0.jobStop = nil }
+    suspend()
+  }
+
+  private func suspend() {
+    control.change { $0.suspensions += 1 }
+    SignalChannel.stopSelf()
+    queue.wake()
+  }
+
+  private func send(_ signal: Int32) {
+    control.change { $0.outbox.append(signal) }
+    control.tracerBell.signal()
+  }
+
+  /// After a duration: waits for the target to end and passes signals on meanwhile.
+  private mutating func waitForTarget() -> ExitStatus? {
+    var set = PollSet([signals.descriptor.raw, control.mainBell.descriptor.raw])
+    while control.read({ $0.exit == nil }) {
+      set.wait(nil)
+      control.mainBell.drain()
+      let now = Clock.now()
+      for signal in signals.take() { _ = act(on: policy.decide(signal, at: now)) }
+      stopWithTarget()
+    }
+    tracer.take()?.join()
+    return control.read { $0.exit?.status }
+  }
+
+  // MARK: Small helpers
+
+  private static func thread(
+    _ name: String, _ body: @escaping @Sendable () -> Void
+  ) throws(WatchError) -> OSThread {
+    do {
+      return try OSThread(name: name, body: body)
+    } catch {
+      throw WatchError(text(error, doing: "start a thread"))
+    }
+  }
+
+  private static func startTicks(_ pid: ProcessID, _ root: String) -> UInt64? {
+    var source = ProcSource(root: root, pid: pid)
+    guard let count = try? source.readOnce("stat") else { return nil }
+    return (try? TaskStat(source.buffer.span.extracting(0..<count)))?.startTicks
+  }
+
+  private static func text(_ error: SystemError, doing: String) -> String {
+    let object = error.object.isEmpty ? "" : " \(SafeText.terminal(error.object))"
+    return "cannot \(doing): \(error.call)\(object): \(error.reason)"
+  }
+}

@@ -1,0 +1,49 @@
+// What the threads of one watch tell each other: a few facts under one lock, and three bells.
+
+internal import Synchronization
+
+/// Shared by main, pw-tracer and pw-poller. Facts only ever get added, so nobody waits with the lock held.
+final class WatchControl: Sendable {
+  struct Facts: Sendable {
+    /// The launched process, held before exec; its pidfd stays pw-tracer's until that thread ends.
+    var held: (pid: ProcessID, pidfd: Int32)?
+    var launchFailure: LaunchError?
+    /// pw-poller has read its base and the target may run.
+    var isArmed = false
+    var isReleased = false
+    /// Signals to send, in order; pw-tracer sends them.
+    var outbox: [Int32] = []
+    var wantsJobChange = false
+    /// The target was stopped by job control with this signal.
+    var jobStop: Int32?
+    var jobResumed = false
+    /// End watching; the target goes on.
+    var stopsWatching = false
+    var isWatchingDone = false
+    var exit: TargetExit?
+    /// How often perfwatch itself was stopped: time that must not count as lateness.
+    var suspensions = 0
+    var failure: WatchError?
+  }
+
+  private let facts = Mutex(Facts())
+  let mainBell: WakeUp
+  let tracerBell: WakeUp
+  let pollerBell: WakeUp
+
+  init() throws(SystemError) {
+    mainBell = try WakeUp()
+    tracerBell = try WakeUp()
+    pollerBell = try WakeUp()
+  }
+
+  /// A look at the facts.
+  func read<T: Sendable>(_ body: (Facts) -> T) -> T {
+    facts.withLock { body($0) }
+  }
+
+  /// Changes the facts. Ring the bell of whom it concerns afterwards.
+  func change<T: Sendable>(_ body: (inout sending Facts) -> T) -> T {
+    facts.withLock { body(&$0) }
+  }
+}

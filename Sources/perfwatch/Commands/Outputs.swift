@@ -1,0 +1,80 @@
+// The files that results go to: opened before the target starts, filled in at the end.
+
+internal import ProbeCore
+
+/// What the user wants written, with every file open already.
+struct Outputs: ~Copyable {
+  private struct Destination: Sendable {
+    let path: String
+    let reporter: Reporter
+    let file: SendableFile
+  }
+
+  private var destinations: [Destination] = []
+  /// Where the final text goes: a file (in `destinations`), stdout, or stderr.
+  private let textDescriptor: Int32?
+  private let style: TextStyle
+
+  /// - Parameter defaultDescriptor: where the text goes unless the user says otherwise.
+  /// - Throws: one line about the first file that cannot be written.
+  init(_ options: OutputOptions, defaultDescriptor: Int32) throws(WatchError) {
+    var wanted = options.exports.map { ($0.path, $0.format) }
+    if let path = options.summaryPath { wanted.append((path, "json")) }
+    switch options.reportPath {
+    case nil: textDescriptor = options.isQuiet ? nil : defaultDescriptor
+    case "-": textDescriptor = 1
+    case .some(let path):
+      textDescriptor = nil
+      wanted.append((path, "text"))
+    }
+    style = Console.style(textDescriptor ?? 2, options.color)
+    for (path, format) in wanted {
+      // The parser only lets names through that are in the catalogue.
+      guard let reporter = ReporterCatalog.named(format) else { continue }
+      guard path != "-" else {
+        destinations.append(Destination(path: path, reporter: reporter, file: SendableFile(nil)))
+        continue
+      }
+      destinations.append(
+        Destination(path: path, reporter: reporter, file: SendableFile(try Self.open(path))))
+    }
+  }
+
+  /// Opens one output file.
+  static func open(_ path: String) throws(WatchError) -> OutputFile {
+    do {
+      return try OutputFile(path)
+    } catch {
+      throw WatchError(
+        "cannot write \(SafeText.terminal(path)): \(error.reason); name another file")
+    }
+  }
+
+  /// Writes everything.
+  ///
+  /// - Returns: what could not be written, one line each.
+  func write(_ summary: Summary) -> [String] {
+    var failures: [String] = []
+    for destination in destinations {
+      do {
+        let bytes = try destination.reporter.render(summary)
+        guard let file = destination.file.take() else {
+          Terminal.write(1, bytes)
+          continue
+        }
+        try file.append(bytes)
+        try file.commit()
+      } catch let error as SystemError {
+        failures.append("cannot write \(SafeText.terminal(destination.path)): \(error.reason)")
+      } catch let error as ReportError {
+        failures.append("cannot write \(SafeText.terminal(destination.path)): \(error.reason)")
+      } catch {
+        failures.append("cannot write \(SafeText.terminal(destination.path)): \(error)")
+      }
+    }
+    if let textDescriptor {
+      Terminal.write(textDescriptor, Array(TextReport.render(summary, style: style).utf8))
+    }
+    return failures
+  }
+}

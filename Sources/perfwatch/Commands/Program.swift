@@ -1,0 +1,84 @@
+// From words to a command, and from its result to an exit code.
+
+internal import CBuildInfo
+internal import ProbeCore
+
+/// The program as a function of its words.
+enum Program {
+  /// - Returns: the code to exit with.
+  static func run(_ words: [String]) -> Int32 {
+    let command: ParsedCommand
+    do throws(UsageError) {
+      command = try Parser.parse(words)
+    } catch {
+      if let topic = error.help {
+        Console.error(HelpText.render(topic))
+      } else {
+        Console.error("perfwatch: \(error.message)\n")
+      }
+      return error.exitCode
+    }
+    switch command {
+    case .run(let request): return RunCommand.run(request)
+    case .attach(let request): return AttachCommand.run(request)
+    case .report(let request): return ReportCommand.run(request)
+    case .version(let isJSON): return VersionCommand.run(isJSON: isJSON)
+    case .help(let topic):
+      Console.out(HelpText.render(topic))
+      return ExitCode.success
+    case .dumpTables:
+      // Fixed tables of strings: they always encode.
+      if let bytes = try? TableDump.json() { Terminal.write(1, bytes) }
+      return ExitCode.success
+    }
+  }
+}
+
+/// Where perfwatch says something. stdout belongs to the target while there is one.
+enum Console {
+  static func out(_ text: String) { Terminal.write(1, Array(text.utf8)) }
+  static func error(_ text: String) { Terminal.write(2, Array(text.utf8)) }
+
+  /// One line about what went wrong.
+  static func fail(_ message: String) { error("perfwatch: \(message)\n") }
+
+  static var environment: [String: String] {
+    var values: [String: String] = [:]
+    for name in [
+      "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM", "LC_ALL", "LC_CTYPE", "LANG", "CI",
+      "GITHUB_ACTIONS", "COLUMNS",
+    ] {
+      values[name] = Environment.value(name)
+    }
+    return values
+  }
+
+  /// The look of text on one of our descriptors.
+  static func style(_ descriptor: Int32, _ choice: ColorChoice) -> TextStyle {
+    let environment = environment
+    let isTerminal = Terminal.isTerminal(descriptor)
+    let columns = Terminal.size(descriptor)?.columns
+    return TextStyle(
+      color: ColorPolicy.isColored(
+        choice: choice, environment: environment, isTerminal: isTerminal),
+      unicode: UnicodePolicy.isUnicode(environment: environment),
+      width: columns ?? environment["COLUMNS"].flatMap { Int($0) } ?? 100)
+  }
+}
+
+/// Which perfwatch this is.
+enum BuildInfo {
+  static let version = "0.1.0"
+
+  static var current: Summary.Build { Summary.Build(version: version, commit: commit) }
+
+  private static var commit: String? {
+    var text = ""
+    while true {
+      let byte = cbuildinfo_commit(Int32(text.utf8.count))
+      if byte == 0 { break }
+      text.unicodeScalars.append(Unicode.Scalar(UInt8(truncatingIfNeeded: byte)))
+    }
+    return text.isEmpty ? nil : text
+  }
+}

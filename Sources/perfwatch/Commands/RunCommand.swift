@@ -1,0 +1,112 @@
+// `perfwatch run`: launch a command, watch it, end as it ended.
+
+internal import ProbeCore
+
+enum RunCommand {
+  static func run(_ request: RunRequest) -> Int32 {
+    do {
+      // Before anything is opened or changed: the target inherits this state.
+      let inherited = try InheritedState.capture()
+      SignalMask.blockAll()
+      _ = ResourceLimit.raiseFileLimit()
+      let outputs = try Outputs(request.options.output, defaultDescriptor: 2)
+      let recording = try Recording.open(request.options.recordPath)
+      let words = try OwnArguments.raw()
+      let launch = LaunchRequest(
+        command: Array(words.dropFirst(request.firstWord + 1)), inherited: inherited)
+      let command = request.command
+      let shown = request.options.showsCommand ? command : Redaction.redact(command)
+      return finish(
+        try watch(launch, shown, request.options, recording, outputs))
+    } catch let error as LaunchError {
+      Console.fail(error.message)
+      return error.kind.exitCode
+    } catch let error as WatchError {
+      Console.fail(error.message)
+    } catch let error as SystemError {
+      Console.fail("cannot prepare the launch: \(error.call): \(error.reason)")
+    } catch {
+      Console.fail("\(error)")
+    }
+    return ExitCode.failure
+  }
+
+  private struct Ending {
+    var status: ExitStatus?
+    var summary: Summary?
+    var failed = false
+  }
+
+  private static func watch(
+    _ launch: LaunchRequest, _ shown: [String], _ options: WatchOptions,
+    _ recording: consuming OutputFile?, _ outputs: borrowing Outputs
+  ) throws -> Ending {
+    var ending = Ending()
+    do throws(Watch.LaunchFailure) {
+      ending.status = try Watch.launch(
+        launch, command: shown, configuration: options.configuration, recording: recording,
+        display: options.display(title: shown, isLaunched: true)
+      ) { result in
+        let failures = outputs.write(result.summary) + [result.outputFailure].compactMap { $0 }
+        for failure in failures { Console.fail(failure) }
+        ending.summary = result.summary
+        ending.failed = !failures.isEmpty
+      }
+    } catch {
+      switch error {
+      case .target(let failure): throw failure
+      case .ours(let failure): throw failure
+      }
+    }
+    return ending
+  }
+
+  /// The target's own end comes first; see `ExitCode`.
+  private static func finish(_ ending: Ending) -> Int32 {
+    guard var summary = ending.summary else { return ExitCode.failure }
+    if summary.run.endedBy != .timeout, case .signal(let signal) = ending.status {
+      endBySignal(signal)
+      return 128 + signal
+    }
+    if case .code(let code) = ending.status { summary.exit.code = code }
+    return ExitCode.of(summary, failed: ending.failed) ?? ExitCode.failure
+  }
+}
+
+/// The recording file.
+enum Recording {
+  static func open(_ path: String?) throws(WatchError) -> OutputFile? {
+    guard let path else { return nil }
+    return try Outputs.open(path)
+  }
+}
+
+extension WatchOptions {
+  var configuration: WatchConfiguration {
+    var configuration = WatchConfiguration(build: BuildInfo.current)
+    configuration.period = interval
+    configuration.duration = duration
+    configuration.timeout = timeout
+    configuration.killAfter = killAfter
+    configuration.followsChildren = followsChildren
+    configuration.measuresProportional = measuresProportional
+    return configuration
+  }
+
+  /// The live view that fits where stderr goes; nil for none.
+  func display(title: [String], isLaunched: Bool) -> ProgressDisplay? {
+    var situation = ProgressSituation()
+    situation.choice = progress
+    situation.isQuiet = output.isQuiet
+    situation.isLive = isLive
+    situation.isLaunched = isLaunched
+    situation.isTerminal = Terminal.isTerminal(2)
+    // The launched target's stdout and stderr are ours, so its stderr is where the view would go.
+    situation.targetSharesTerminal = isLaunched && (Terminal.isSame(1, 2) || situation.isTerminal)
+    situation.environment = Console.environment
+    let mode = ProgressPolicy.mode(situation)
+    if mode == .none { return nil }
+    return ProgressDisplay(
+      title: title.joined(separator: " "), mode: mode, style: Console.style(2, output.color))
+  }
+}
