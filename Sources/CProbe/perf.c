@@ -5,19 +5,46 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-static int open_event(struct perf_event_attr *attr, int pid, int cpu) {
+// Numbers of enum perf_event_x86_regs and perf_event_arm_regs.
+#if defined(__aarch64__)
+enum { REGISTER_SP = 31, REGISTER_PC = 32 };
+#else
+enum { REGISTER_SP = 7, REGISTER_PC = 8 };
+#endif
+
+static int open_any(struct perf_event_attr *attr, int pid, int cpu) {
   attr->size = sizeof *attr;
-  attr->type = PERF_TYPE_SOFTWARE;
   attr->exclude_hv = 1;
-  // With the kernel left out it is allowed to an ordinary user at paranoid level 2.
-  attr->exclude_kernel = 1;
   long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
   return fd < 0 ? -errno : (int)fd;
+}
+
+static int open_event(struct perf_event_attr *attr, int pid, int cpu) {
+  attr->type = PERF_TYPE_SOFTWARE;
+  // With the kernel left out it is allowed to an ordinary user at paranoid level 2.
+  attr->exclude_kernel = 1;
+  return open_any(attr, pid, cpu);
+}
+
+static int map_ring(int fd, int pages, struct cprobe_ring *out) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t size = (size_t)pages * page;
+  void *base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) {
+    int error = errno;
+    close(fd);
+    return -error;
+  }
+  out->fd = fd;
+  out->size = size;
+  out->base = base;
+  return 0;
 }
 
 int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *out) {
@@ -34,18 +61,48 @@ int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *out)
   attr.wakeup_watermark = 1u << 30;  // never wake a poll: the ring is read at every tick
   int fd = open_event(&attr, pid, cpu);
   if (fd < 0) return fd;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  size_t size = (size_t)pages * page;
-  void *base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (base == MAP_FAILED) {
-    int error = errno;
+  return map_ring(fd, pages, out);
+}
+
+int cprobe_perf_open_tracepoint(
+    int tid, uint64_t id, const char *filter, int pages, int into, struct cprobe_ring *out) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.type = PERF_TYPE_TRACEPOINT;
+  attr.config = id;
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
+  attr.sample_regs_user = 1ull << REGISTER_SP | 1ull << REGISTER_PC;
+  attr.disabled = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = 1u << 30;  // never wake a poll: the ring is read at every probe
+  int fd = open_any(&attr, tid, -1);
+  if (fd < 0) return fd;
+  int result = cprobe_perf_set_filter(fd, filter);
+  if (result == 0 && into >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, into) < 0) result = -errno;
+  if (result < 0) {
     close(fd);
-    return -error;
+    return result;
   }
-  out->fd = fd;
-  out->size = size;
-  out->base = base;
-  return 0;
+  if (into >= 0) {
+    out->fd = fd;
+    out->size = 0;
+    out->base = NULL;
+  } else {
+    result = map_ring(fd, pages, out);
+    if (result < 0) return result;
+  }
+  if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
+    result = -errno;
+    cprobe_ring_close(out);
+  }
+  return result;
+}
+
+int cprobe_perf_set_filter(int fd, const char *filter) {
+  return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? -errno : 0;
 }
 
 int cprobe_perf_open_cpu(int pid) {

@@ -3,6 +3,7 @@
 #include "cprobe_sys.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -62,3 +63,11 @@ int64_t cprobe_pidfd_exit_status(int pidfd) {
   if (ioctl(pidfd, _IOWR(0xFF, 11, info), &info) < 0) return -1;
   return info.mask & 1u << 3 ? (int64_t)(uint32_t)info.exit_code : -1;
 }
+
+void cprobe_use_one_heap(void) {
+#ifdef M_ARENA_MAX
+  mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
+int32_t cprobe_thread(void) { return (int32_t)syscall(SYS_gettid); }

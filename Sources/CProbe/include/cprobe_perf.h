@@ -21,6 +21,16 @@ int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *_Non
 // -errno. Read it with cprobe_perf_read.
 int cprobe_perf_open_cpu(int pid);
 
+// Samples of tracepoint `id` (its number in tracefs) on task `tid`, with time, raw fields and the user's
+// stack pointer and program counter. `filter` is in tracefs syntax. With `into` >= 0 the samples go to
+// that event's ring and `pages` is ignored. Times are CLOCK_MONOTONIC. 0 or -errno.
+int cprobe_perf_open_tracepoint(
+    int tid, uint64_t id, const char *_Nonnull filter, int pages, int into,
+    struct cprobe_ring *_Nonnull out);
+
+// Replaces an event's filter. 0 or -errno.
+int cprobe_perf_set_filter(int fd, const char *_Nonnull filter);
+
 // The counter's value in nanoseconds, or -errno.
 int64_t cprobe_perf_read(int fd);
 

@@ -26,6 +26,9 @@ int cprobe_cond_wait(
 // pthread_setname_np for the calling thread.
 int cprobe_set_thread_name(const char *_Nonnull name);
 
+// gettid(2).
+int32_t cprobe_thread(void);
+
 // prctl(PR_SET_TIMERSLACK): how late the kernel may wake the calling thread, in nanoseconds.
 int cprobe_set_timer_slack(unsigned long nanoseconds);
 
@@ -38,5 +41,9 @@ int64_t cprobe_getdents(int fd, void *_Nonnull buffer, size_t size);
 // ioctl(PIDFD_GET_INFO) with PIDFD_INFO_EXIT (Linux 6.15): the wait status of a process that has been
 // reaped, by anybody. Returns -1 where the kernel does not tell.
 int64_t cprobe_pidfd_exit_status(int pidfd);
+
+// mallopt(M_ARENA_MAX, 1): one heap for all threads. Ours rarely allocate at the same time, and each
+// further arena costs a 128 MiB mapping, three calls and its own half-empty pages.
+void cprobe_use_one_heap(void);
 
 #endif

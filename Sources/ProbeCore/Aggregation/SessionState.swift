@@ -19,6 +19,8 @@ public struct SessionState: Sendable, Equatable {
   private(set) var exit: TargetExit?
   private(set) var end: SessionEnd?
   private(set) var observer: ObserverReading?
+  private(set) var stalls = StallAccount()
+  private(set) var capabilities: Capabilities
   private(set) var notices: [(code: NoticeCode, detail: String)] = []
   private(set) var lastAt: Instant
   private(set) var isStopped = false
@@ -45,6 +47,7 @@ public struct SessionState: Sendable, Equatable {
     lastTickAt = start.start
     treeTickAt = start.start
     processCPU = start.cpuBefore
+    capabilities = start.capabilities
   }
 
   /// Takes one fact in.
@@ -78,6 +81,11 @@ public struct SessionState: Sendable, Equatable {
       isStopped = stopped
     case .notice(let code, let detail): note(code, detail)
     case .observer(let reading): observer = reading
+    case .capability(let name, let value): capabilities.entries[name] = value
+    case .loop(let reading): stalls.loop(reading)
+    case .stallBegan(let stall): stalls.began(stall)
+    case .stallRetracted(let id): stalls.retracted(id)
+    case .stall(let stall): stalls.ended(stall)
     case .exited(let value):
       advance(to: value.at)
       exit = value

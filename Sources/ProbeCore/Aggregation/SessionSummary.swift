@@ -9,7 +9,9 @@ extension SessionState {
       threads: Summary.Threads(
         peak: threadsPeak, atEnd: threadsNow, created: threadsPeak == nil ? nil : threads.created,
         alarms: []),
-      tree: treePart, loops: [], stalls: [], stallsOmitted: 0, groups: [],
+      tree: treePart, loops: stalls.loopRows(names: threads.name),
+      stalls: stalls.stallRows(start: start.start, names: threads.name),
+      stallsOmitted: stalls.omitted, groups: [],
       series: series.series(threads: hottest(8)), observer: observerPart, warnings: [],
       verdict: Summary.Verdict(result: .none, rules: []))
     summary.warnings = (notices + derivedNotices(summary)).map {
@@ -93,7 +95,8 @@ extension SessionState {
       return Summary.Tree(
         cpu: cpu, averagePercent: duration > .zero ? Percent.of(cpu, duration) : nil,
         peakPercent: treePeak.percent, footprintPeak: tree.footprintPeak,
-        processesPeak: tree.processesPeak, processesSeen: tree.seen, observer: start.treeObserver,
+        processesPeak: tree.processesPeak, processesSeen: tree.seen,
+        observer: capabilities.entries["tree"] ?? "proc",
         processes: tree.processes(start: start.start))
     }
   }
@@ -104,7 +107,7 @@ extension SessionState {
       cpuPercent: observer.flatMap { duration > .zero ? Percent.of($0.cpu, duration) : nil },
       residentPeak: observer?.residentPeak, probes: ticks, lateProbes: lateTicks + skippedTicks,
       stops: 0, stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0,
-      droppedEvents: observer?.droppedEvents ?? 0, capabilities: start.capabilities)
+      droppedEvents: observer?.droppedEvents ?? 0, capabilities: capabilities)
   }
 
   /// The busiest threads' accounts, busiest first.

@@ -75,6 +75,12 @@ struct ThreadAccounts: Sendable, Equatable {
     if exitedCount > 2 * Self.exitedCapacity { compact() }
   }
 
+  /// The name of the thread that has or last had this number; its number as text if it was never seen.
+  func name(_ tid: ThreadID) -> String {
+    let index = live[tid] ?? all.lastIndex { $0.tid == tid }
+    return index.map { all[$0].name } ?? "\(tid)"
+  }
+
   /// All threads' CPU since watching began, as far as it has an account.
   var accounted: Nanoseconds { all.reduce(foldedCPU) { $0 + $1.used } }
 

@@ -1,6 +1,7 @@
 // The machine that a summary comes from.
 // Safety: uname and gethostname fill local values.
 
+internal import CProbe
 internal import Glibc
 
 /// Facts about the machine.
@@ -38,8 +39,11 @@ public enum HostInfo {
   }
 }
 
-/// Our own limits.
+/// Our own limits and habits as a process.
 public enum ResourceLimit {
+  /// One heap for all our threads; call it before the first of them starts.
+  public static func useOneHeap() { cprobe_use_one_heap() }
+
   /// RLIMIT_NOFILE as it was before; raises the soft limit to the hard one for perfwatch itself.
   public static func raiseFileLimit() -> (soft: UInt64, hard: UInt64) {
     var limit = rlimit()

@@ -65,6 +65,8 @@ public struct SignalChannel: ~Copyable, Sendable {
 /// Our place among the processes.
 public enum OwnProcess {
   public static var pid: ProcessID { ProcessID(getpid()) }
+  /// The calling thread.
+  static var thread: ThreadID { ThreadID(cprobe_thread()) }
   public static var parent: ProcessID { ProcessID(getppid()) }
   public static var session: ProcessID { ProcessID(getsid(0)) }
   public static var effectiveUser: UInt32 { geteuid() }

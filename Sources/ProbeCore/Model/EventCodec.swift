@@ -13,7 +13,7 @@ public enum EventCodec {
     case started = 1
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
-      ended
+      ended, loop, stallBegan, stallRetracted, stall, capability
   }
 
   /// Appends the event as one frame.
@@ -81,6 +81,11 @@ public enum EventCodec {
     case .observer: .observer
     case .exited: .exited
     case .ended: .ended
+    case .capability: .capability
+    case .loop: .loop
+    case .stallBegan: .stallBegan
+    case .stallRetracted: .stallRetracted
+    case .stall: .stall
     }
   }
 
@@ -168,6 +173,13 @@ public enum EventCodec {
     case .ended(let value):
       out.put(value.at)
       out.put(value.reason.rawValue)
+    case .capability(let name, let value):
+      out.put(name)
+      out.put(value)
+    case .loop(let value): value.encode(into: &out)
+    case .stallBegan(let value): value.encode(into: &out)
+    case .stallRetracted(let id): out.put(id)
+    case .stall(let value): value.encode(into: &out)
     }
   }
 
@@ -250,13 +262,19 @@ public enum EventCodec {
       let text = try reader.string()
       guard let reason = EndReason(rawValue: text) else { throw .malformed("end \(text)") }
       return .ended(SessionEnd(at: at, reason: reason))
+    case .capability:
+      return .capability(try reader.string(), value: try reader.string())
+    case .loop: return .loop(try LoopReading(from: &reader))
+    case .stallBegan: return .stallBegan(try StallBegan(from: &reader))
+    case .stallRetracted: return .stallRetracted(try reader.int())
+    case .stall: return .stall(try StallReading(from: &reader))
     }
   }
 }
 
 extension ByteReader {
-  fileprivate mutating func thread() throws(WireError) -> ThreadID { ThreadID(try int32()) }
-  fileprivate mutating func process() throws(WireError) -> ProcessID { ProcessID(try int32()) }
+  mutating func thread() throws(WireError) -> ThreadID { ThreadID(try int32()) }
+  mutating func process() throws(WireError) -> ProcessID { ProcessID(try int32()) }
 }
 
 extension MemoryReading {
@@ -297,11 +315,11 @@ extension SessionStart {
     out.put(optional: cpuBefore) { $0.put($1) }
     out.put(optional: launcherResident) { $0.put($1) }
     out.put(followsChildren)
-    out.put(treeObserver)
     out.put(list: capabilities.entries.keys.sorted()) { out, key in
       out.put(key)
       out.put(capabilities.entries[key] ?? "")
     }
+    out.put(optional: stallThreshold) { $0.put($1) }
   }
 
   fileprivate init(from reader: inout ByteReader) throws(WireError) {
@@ -323,8 +341,9 @@ extension SessionStart {
       clockTicksPerSecond: try reader.int(),
       cpuBefore: try reader.optional { (r) throws(WireError) in try r.nanoseconds() },
       launcherResident: try reader.optional { (r) throws(WireError) in try r.unsigned() },
-      followsChildren: try reader.bool(), treeObserver: try reader.string())
+      followsChildren: try reader.bool())
     let pairs = try reader.list { (r) throws(WireError) in (try r.string(), try r.string()) }
     capabilities = Capabilities(Dictionary(pairs, uniquingKeysWith: { $1 }))
+    stallThreshold = try reader.optional { (r) throws(WireError) in try r.nanoseconds() }
   }
 }

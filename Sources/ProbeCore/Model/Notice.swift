@@ -20,6 +20,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case proportionalUnreadable = "proportional-unreadable"
   case proportionalCost = "proportional-cost"
   case sudoRoot = "sudo-root"
+  case otherLoops = "other-loops"
   case stallsNotWatched = "stalls-not-watched"
 
   /// The sentence shown; `detail` is what was read or counted, already in words.
@@ -42,6 +43,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .proportionalUnreadable: "PSS was not measured: \(detail)"
     case .proportionalCost: "reading PSS holds up the target's own mmap: \(detail)"
     case .sudoRoot: "the target runs as root: \(detail)"
+    case .otherLoops: "other threads loop, too: \(detail)"
     case .stallsNotWatched: "stalls were not judged: \(detail)"
     }
   }
@@ -68,6 +70,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .proportionalUnreadable: "--pss needs the target alive and readable at the end"
     case .proportionalCost: "leave out --pss where that is too long"
     case .sudoRoot: "drop it with `perfwatch run setpriv --reuid UID -- CMD` if that is not meant"
+    case .otherLoops: "watch them with --watch-thread NAME or --watch loops"
     case .stallsNotWatched: "CPU, memory and threads are measured"
     }
   }

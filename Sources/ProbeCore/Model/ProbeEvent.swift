@@ -29,6 +29,16 @@ public enum ProbeEvent: Sendable, Equatable {
   /// Something the user should know; its text comes from the notice catalogue.
   case notice(NoticeCode, detail: String)
   case observer(ObserverReading)
+  /// What the observer can or cannot use here; see `Capabilities`.
+  case capability(String, value: String)
+  /// The sums of one watched loop so far.
+  case loop(LoopReading)
+  /// A stall has reached the threshold and goes on.
+  case stallBegan(StallBegan)
+  /// A stall that was announced is none.
+  case stallRetracted(Int)
+  /// A stall with all that is known of it.
+  case stall(StallReading)
   /// The target ended, and how, as far as we could learn it.
   case exited(TargetExit)
   /// The last event of every stream.
@@ -53,15 +63,16 @@ public struct SessionStart: Sendable, Equatable {
   /// Peak resident size of perfwatch when it forked the target, in bytes (see `TargetExit.maxResident`).
   public var launcherResident: UInt64?
   public var followsChildren: Bool
-  /// `perf` or `proc`: how descendants are found.
-  public var treeObserver: String
   public var capabilities: Capabilities
+  /// From which length on a turn is a stall; nil when stalls are not watched.
+  public var stallThreshold: Nanoseconds?
 
   public init(
     build: Summary.Build, target: Summary.Target, host: Summary.Host, startedAt: Int64,
     start: Instant, period: Nanoseconds, pageSize: Int = 4096, clockTicksPerSecond: Int = 100,
     cpuBefore: Nanoseconds? = nil, launcherResident: UInt64? = nil, followsChildren: Bool = false,
-    treeObserver: String = "proc", capabilities: Capabilities = Capabilities()
+    capabilities: Capabilities = Capabilities(),
+    stallThreshold: Nanoseconds? = nil
   ) {
     self.build = build
     self.target = target
@@ -74,8 +85,8 @@ public struct SessionStart: Sendable, Equatable {
     self.cpuBefore = cpuBefore
     self.launcherResident = launcherResident
     self.followsChildren = followsChildren
-    self.treeObserver = treeObserver
     self.capabilities = capabilities
+    self.stallThreshold = stallThreshold
   }
 }
 

@@ -15,6 +15,16 @@ extension Summary {
     public var startup: Nanoseconds?
     /// Why stalls were not judged; nil when they were.
     public var verdictless: String?
+    /// Time in which it could not be told whether the loop turned.
+    public var undecided: Nanoseconds?
+    /// Turn lengths, shortest first; nil where turns cannot be counted one by one.
+    public var histogram: [TurnBucket]?
+  }
+
+  /// How many turns were shorter than `below` and not shorter than the bucket before.
+  public struct TurnBucket: Sendable, Equatable, Codable {
+    public var below: Nanoseconds
+    public var count: Int
   }
 
   /// Where a loop thread parks when it has nothing to do.
@@ -68,6 +78,14 @@ extension Summary {
     public var unknown = Nanoseconds.zero
 
     public init() {}
+
+    /// All parts, in the order of the summary file.
+    static var fields: [WritableKeyPath<CauseParts, Nanoseconds>] {
+      [
+        \.cpuUser, \.cpuSystem, \.runDelay, \.lock, \.disk, \.pipe, \.socket, \.sleep, \.child,
+        \.pageFault, \.stopped, \.throttled, \.otherWait, \.unknown,
+      ]
+    }
   }
 
   public struct Blocker: Sendable, Equatable, Codable {

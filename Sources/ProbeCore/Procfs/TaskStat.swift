@@ -93,6 +93,8 @@ public struct TaskStat: Sendable, Equatable {
 
   /// PF_KTHREAD: no program, no memory, nothing to profile.
   public var isKernelThread: Bool { flags & 0x0020_0000 != 0 }
+  /// PF_EXITING: it has called exit, or was killed, and is being taken apart.
+  public var isExiting: Bool { flags & 0x0000_0004 != 0 }
   /// Ended; of a process with living threads it means that only the leader has.
   public var isZombie: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
   /// Stopped by job control (`T`) or by a tracer (`t`).

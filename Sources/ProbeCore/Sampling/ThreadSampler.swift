@@ -57,6 +57,9 @@ struct ThreadSampler: ~Copyable {
 
   var count: Int { slots.count }
 
+  /// The threads of the last look with their raw names.
+  var threads: [(tid: Int32, name: [UInt8])] { slots.map { ($0.tid, $0.name) } }
+
   /// Any thread that was alive at the last look, for files that a dead leader no longer has.
   var anyThread: Int32? { slots.last?.tid }
 

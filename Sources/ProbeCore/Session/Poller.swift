@@ -12,12 +12,15 @@ struct Poller {
   let queue: EventQueue
   /// CPU of perfwatch when watching began.
   let ownCPUBefore: Nanoseconds
+  /// For the kernel observer; nil watches stalls by /proc.
+  let tracePoints: TracePoints?
 
   /// Extra ticks after the start, so that a program of a few milliseconds is seen at all. Chosen.
   static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
   static let slowBeat = Nanoseconds.seconds(1)
 
   func run() {
+    OSThread.raisePriority()
     do {
       try watch()
     } catch {
@@ -37,11 +40,19 @@ struct Poller {
     var threads = try ThreadSampler(source)
     var process = try ProcessSampler(source)
     var tree = configuration.followsChildren ? TreeSampler(source, isLaunched: isLaunched) : nil
+    if configuration.followsChildren {
+      let reason = tree?.pollingReason
+      queue.append(.capability("tree", value: reason == nil ? "perf" : "proc"))
+      if let reason { queue.append(.notice(.childrenPolled, detail: reason)) }
+    }
     var out = ByteWriter(capacity: 64 << 10)
     var ticker = Ticker(
       start: Clock.now(), period: configuration.period,
       early: isLaunched ? Self.earlyTicks.filter { $0 < configuration.period } : [])
     var lastClock: Nanoseconds?
+    var loops = makeLoops(&source)
+    var probes = ProbeSchedule(
+      start: Clock.now(), threshold: configuration.stalls?.threshold ?? .seconds(1))
     var nextSlow = Clock.now() + Self.slowBeat
     var suspensions = control.read { $0.suspensions }
 
@@ -61,10 +72,14 @@ struct Poller {
 
     var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
     while true {
-      set.wait(ticker.deadline - Clock.now())
+      let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
+      set.wait(due - Clock.now())
       let now = Clock.now()
       if set.isReady(0) { control.pollerBell.drain() }
       let isOver = set.isReady(1) || control.read { $0.stopsWatching }
+      if loops != nil, isOver || now >= probes.deadline {
+        probe(&loops, &probes, &source, into: &out)
+      }
       guard isOver || now >= ticker.deadline else { continue }
       let paused = control.read { $0.suspensions }
       let lateness = ticker.take(at: now, isOver: isOver, wasSuspended: paused != suspensions)
@@ -79,12 +94,56 @@ struct Poller {
         let frames = threads.slowBeat(
           limit: isOver ? 4096 : ThreadSampler.detailsPerBeat, &source, into: &out)
         queue.append(&out, frames: frames)
+        if loops != nil {
+          let news = loops?.slowBeat(threads: threads.threads, &source, into: &out) ?? 0
+          queue.append(&out, frames: news)
+        }
         emitObserver(into: &out)
       }
       if isOver {
+        finish(&loops, threads.threads, isEnded: set.isReady(1), source, into: &out)
         finish(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
         return
       }
+    }
+  }
+
+  /// The watched loops, the main thread's first; nil when stalls are not watched.
+  private func makeLoops(_ source: inout ProcSource) -> LoopWatcher? {
+    guard let settings = configuration.stalls else { return nil }
+    var watcher = LoopWatcher(
+      settings, pid: pid, points: tracePoints, launchedAt: isLaunched ? Clock.now() : nil)
+    watcher.start(&source)
+    queue.append(.capability("observer", value: watcher.observer.rawValue))
+    if !watcher.canReadWaits {
+      queue.append(
+        .notice(
+          .stallsNotWatched, detail: "/proc/\(pid)/syscall cannot be read: not permitted"))
+    }
+    return watcher
+  }
+
+  private func probe(
+    _ loops: inout LoopWatcher?, _ schedule: inout ProbeSchedule, _ source: inout ProcSource,
+    into out: inout ByteWriter
+  ) {
+    guard let news = loops?.probe(isQuick: schedule.isQuick, &source, into: &out) else { return }
+    schedule.advance(from: Clock.now(), wantsQuick: news.wantsQuick)
+    // A stall is worth a wake-up of the reader: it is shown while it lasts.
+    if news.frames > 0 { queue.append(&out, frames: news.frames, isUrgent: true) }
+  }
+
+  private func finish(
+    _ loops: inout LoopWatcher?, _ threads: [(tid: Int32, name: [UInt8])], isEnded: Bool,
+    _ source: borrowing ProcSource, into out: inout ByteWriter
+  ) {
+    guard loops != nil else { return }
+    let frames = loops?.finish(at: Clock.now(), exited: isEnded, source, into: &out) ?? 0
+    queue.append(&out, frames: frames)
+    let others = loops?.unwatchedLoops(threads) ?? []
+    if !others.isEmpty {
+      let list = others.prefix(5).map { "\(SafeText.decode($0.name)) (\($0.tid))" }
+      queue.append(.notice(.otherLoops, detail: list.joined(separator: ", ")))
     }
   }
 

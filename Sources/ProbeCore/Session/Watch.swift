@@ -5,7 +5,7 @@
 public struct Watch: ~Copyable {
   private let configuration: WatchConfiguration
   private let control: WatchControl
-  private let queue = EventQueue()
+  private let queue: EventQueue
   private let signals: SignalChannel
   private var policy: SignalPolicy
   private var pid = ProcessID(0)
@@ -13,11 +13,17 @@ public struct Watch: ~Copyable {
   private var tracer: OSThread?
   private var attached: PidFD?
   private var pendingStop = false
+  private let trace: TracePoints?
+  private let traceCapability: String?
 
   private init(
     _ configuration: WatchConfiguration, isLaunched: Bool, control: WatchControl,
-    signals: consuming SignalChannel
+    signals: consuming SignalChannel, trace: TracePoints?, capability: String?,
+    queue: EventQueue
   ) {
+    self.trace = trace
+    traceCapability = capability
+    self.queue = queue
     self.configuration = configuration
     self.isLaunched = isLaunched
     self.control = control
@@ -28,10 +34,14 @@ public struct Watch: ~Copyable {
   private static func prepare(
     _ configuration: WatchConfiguration, isLaunched: Bool
   ) throws(WatchError) -> Watch {
+    let queue = EventQueue()
+    // Before anything is started: what the user asked for may not be possible.
+    let trace = try tracePoints(configuration.stalls)
     do {
       return Watch(
         configuration, isLaunched: isLaunched, control: try WatchControl(),
-        signals: try SignalChannel())
+        signals: try SignalChannel(), trace: trace.points, capability: trace.capability,
+        queue: queue)
     } catch {
       throw WatchError(text(error, doing: "prepare watching"))
     }
@@ -64,6 +74,9 @@ public struct Watch: ~Copyable {
       let ownCPU = Clock.ownCPU()
       let tracer = Tracer(request: request, control: watch.control, queue: watch.queue)
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
+      // While the target is forked: what else takes its time.
+      let host = HostInfo.current()
+      let resident = OwnMemory.residentPeak()
       guard let held = watch.waitForLaunch({ $0.held }) else {
         throw watch.launchFailure()
       }
@@ -73,8 +86,8 @@ public struct Watch: ~Copyable {
         startTicks: Self.startTicks(held.pid, configuration.procRoot))
       let before = Clock.processCPU(held.pid) ?? .zero
       let result = try watch.run(
-        target: target, cpuBefore: before, pidfd: held.pidfd, ownCPU: ownCPU, notices: [],
-        recording: recording, display: display)
+        target: target, host: host, cpuBefore: before, launcherResident: resident,
+        pidfd: held.pidfd, ownCPU: ownCPU, notices: [], recording: recording, display: display)
       finished(result)
       return watch.waitForTarget()
     } catch {
@@ -137,8 +150,9 @@ public struct Watch: ~Copyable {
       command: command(subject.arguments.isEmpty ? [subject.name] : subject.arguments),
       launched: false, startTicks: subject.stat.startTicks)
     return try watch.run(
-      target: target, cpuBefore: Clock.processCPU(pid) ?? .zero, pidfd: raw, ownCPU: ownCPU,
-      notices: Self.notices(of: subject), recording: recording, display: display)
+      target: target, host: HostInfo.current(), cpuBefore: Clock.processCPU(pid) ?? .zero,
+      launcherResident: nil, pidfd: raw, ownCPU: ownCPU, notices: Self.notices(of: subject),
+      recording: recording, display: display)
   }
 
   private static func notices(
@@ -157,19 +171,43 @@ public struct Watch: ~Copyable {
 
   // MARK: Watching
 
+  /// The tracepoints if the kernel is to observe stalls; nil for /proc.
+  ///
+  /// - Throws: when the user asked for the kernel and it cannot be had.
+  private static func tracePoints(
+    _ stalls: StallSettings?
+  ) throws(WatchError) -> (points: TracePoints?, capability: String?) {
+    guard let stalls, stalls.observer != .proc else { return (nil, nil) }
+    do throws(ObserverProblem) {
+      let points = try TracePoints.find()
+      try points.test()
+      return (points, "yes")
+    } catch {
+      guard stalls.observer == .kernel else { return (nil, error.message) }
+      throw WatchError("cannot observe by the kernel: \(error.message); or use --observer proc")
+    }
+  }
+
   private mutating func run(
-    target: Summary.Target, cpuBefore: Nanoseconds, pidfd: Int32, ownCPU: Nanoseconds,
+    target: Summary.Target, host: Summary.Host, cpuBefore: Nanoseconds, launcherResident: UInt64?,
+    pidfd: Int32, ownCPU: Nanoseconds,
     notices: [(code: NoticeCode, detail: String)], recording: consuming OutputFile?,
     display: (any LiveDisplay)?
   ) throws(WatchError) -> WatchResult {
     let start = SessionStart(
-      build: configuration.build, target: target, host: HostInfo.current(),
+      build: configuration.build, target: target, host: host,
       startedAt: Clock.wallClock(), start: Clock.now(), period: configuration.period,
       pageSize: HostInfo.pageSize, clockTicksPerSecond: HostInfo.clockTicksPerSecond,
-      cpuBefore: cpuBefore, launcherResident: isLaunched ? OwnMemory.residentPeak() : nil,
-      followsChildren: configuration.followsChildren, treeObserver: "proc")
+      cpuBefore: cpuBefore, launcherResident: launcherResident,
+      followsChildren: configuration.followsChildren,
+      stallThreshold: configuration.stalls?.threshold)
     queue.append(.started(start))
     for notice in notices { queue.append(.notice(notice.code, detail: notice.detail)) }
+
+    if let traceCapability {
+      queue.append(.capability("tracepoints", value: traceCapability))
+    }
+    let points = trace
 
     let recorder = Recorder(queue: queue, display: display)
     let file = SendableFile(recording)
@@ -177,7 +215,7 @@ public struct Watch: ~Copyable {
     let poller = Poller(
       pid: pid, pidfd: pidfd, isLaunched: isLaunched, configuration: configuration,
       clockTicksPerSecond: start.clockTicksPerSecond, control: control, queue: queue,
-      ownCPUBefore: ownCPU)
+      ownCPUBefore: ownCPU, tracePoints: points)
     let pollerThread = try Self.thread("pw-poller") { poller.run() }
 
     if isLaunched, waitForLaunch({ $0.isReleased ? true : nil }) == nil {

@@ -13,6 +13,8 @@ public struct WatchConfiguration: Sendable {
   public var followsChildren = false
   /// Read PSS once at the end.
   public var measuresProportional = false
+  /// How stalls are watched; nil for not at all.
+  public var stalls: StallSettings? = StallSettings()
   public var build: Summary.Build
   /// The root of the process file system.
   public var procRoot = "/proc"

@@ -30,6 +30,7 @@ struct OptionSpec: Sendable {
 
   enum Group: String, Sendable, CaseIterable {
     case watching = "Watching"
+    case stalls = "Stalls"
     case ending = "Ending"
     case output = "Output"
     case display = "Display"
@@ -64,10 +65,10 @@ struct OptionSpec: Sendable {
 }
 
 enum OptionTable {
-  private static let watchers: [CommandName] = [.run, .attach]
+  static let watchers: [CommandName] = [.run, .attach]
   private static let writers: [CommandName] = [.run, .attach, .report]
 
-  static let all: [OptionSpec] = watching + ending + output + display
+  static let all: [OptionSpec] = watching + stalls + ending + output + display
 
   /// The options a command knows, in the order of help.
   static func options(of command: CommandName) -> [OptionSpec] {

@@ -58,6 +58,8 @@ struct WatchOptions: Sendable, Equatable {
   var measuresProportional = false
   /// Store and show the whole command line.
   var showsCommand = false
+  var stalls = StallSettings()
+  var watchesStalls = true
   var recordPath: String?
   var isLive = false
   var progress = ProgressChoice.auto

@@ -7,6 +7,7 @@ enum AttachCommand {
     do {
       _ = try InheritedState.capture()
       SignalMask.blockAll()
+      ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
       let pid = try pid(of: request.target)
       let options = request.options

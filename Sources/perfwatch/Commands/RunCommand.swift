@@ -8,6 +8,7 @@ enum RunCommand {
       // Before anything is opened or changed: the target inherits this state.
       let inherited = try InheritedState.capture()
       SignalMask.blockAll()
+      ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
       let outputs = try Outputs(request.options.output, defaultDescriptor: 2)
       let recording = try Recording.open(request.options.recordPath)
@@ -85,6 +86,7 @@ extension WatchOptions {
   var configuration: WatchConfiguration {
     var configuration = WatchConfiguration(build: BuildInfo.current)
     configuration.period = interval
+    configuration.stalls = watchesStalls ? stalls : nil
     configuration.duration = duration
     configuration.timeout = timeout
     configuration.killAfter = killAfter

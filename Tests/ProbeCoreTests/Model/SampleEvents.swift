@@ -15,8 +15,9 @@ enum SampleEvents {
     host: .init(name: "h", kernel: "6.18", architecture: "x86_64", cores: 2, container: true),
     startedAt: 1_700_000_000_123_456_789, start: Instant(nanoseconds: .min),
     period: .milliseconds(100), pageSize: 16_384, clockTicksPerSecond: 250, cpuBefore: .seconds(3),
-    launcherResident: 1 << 40, followsChildren: true, treeObserver: "perf",
-    capabilities: Capabilities(["perf": "yes", "ptrace": "no: not permitted", "": ""]))
+    launcherResident: 1 << 40, followsChildren: true,
+    capabilities: Capabilities(["perf": "yes", "ptrace": "no: not permitted", "": ""]),
+    stallThreshold: .milliseconds(250))
 
   static let bareStart = SessionStart(
     build: .init(version: "", commit: nil),
@@ -64,11 +65,47 @@ enum SampleEvents {
       .exited(TargetExit(at: Instant(nanoseconds: 20), status: .code(255), maxResident: 21)),
       .exited(TargetExit(at: Instant(nanoseconds: 20), status: .signal(11), maxResident: nil)),
       .exited(TargetExit(at: Instant(nanoseconds: 20), status: nil, maxResident: nil)),
+      .capability("tracepoints", value: "no: not mounted"),
+      .loop(loop),
+      .loop(LoopReading(tid: ThreadID(1), observer: .proc)),
+      .stallBegan(
+        StallBegan(id: 7, tid: ThreadID(1), start: Instant(nanoseconds: 23), kind: .startup)),
+      .stallRetracted(7),
+      .stall(stall),
     ]
     + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }
     + EndReason.allCases.map {
       .ended(SessionEnd(at: Instant(nanoseconds: 22), reason: $0))
     }
+
+  static let loop: LoopReading = {
+    var loop = LoopReading(tid: ThreadID(42), observer: .kernel)
+    loop.homes = [
+      .init(
+        site: WaitSite(call: 232, stackPointer: .max, programCounter: 1), call: "epoll_wait",
+        visits: 9)
+    ]
+    loop.turns = 10
+    loop.longTurns = 2
+    loop.blockingTime = .milliseconds(40)
+    loop.longestTurn = .milliseconds(70)
+    loop.startup = .milliseconds(3)
+    loop.undecided = .milliseconds(1)
+    loop.verdictless = "why"
+    loop.histogram = TurnHistogram(counts: [3: 4, 200: 1])
+    return loop
+  }()
+
+  static let stall: StallReading = {
+    var parts = Summary.CauseParts()
+    for (index, field) in Summary.CauseParts.fields.enumerated() {
+      parts[keyPath: field] = Nanoseconds(Int64(index))
+    }
+    return StallReading(
+      id: 7, tid: ThreadID(1), kind: .nested, start: Instant(nanoseconds: 23),
+      duration: .milliseconds(300), error: .milliseconds(5), observer: .proc,
+      certainty: .probable, parts: parts)
+  }()
 
   static let tick = Tick(
     at: Instant(nanoseconds: .max), late: Nanoseconds(-5), skipped: 2, processCPU: .seconds(7),

@@ -1,0 +1,104 @@
+// Loops and stalls of a run: sums of all, details of the first ones, bounded.
+
+/// Folds what the detectors tell.
+struct StallAccount: Sendable, Equatable {
+  /// Stalls kept one by one; the rest is in the sums (DESIGN part 5). The longest are never dropped.
+  static let capacity = 100
+
+  private(set) var loops: [LoopReading] = []
+  private(set) var stalls: [StallReading] = []
+  private(set) var open: [StallBegan] = []
+  private(set) var omitted = 0
+  /// Over all stalls of the kinds that are held against a program, omitted ones included.
+  private(set) var count = 0
+  private(set) var total = Nanoseconds.zero
+  private(set) var longest: Nanoseconds?
+
+  mutating func loop(_ reading: LoopReading) {
+    if let place = loops.firstIndex(where: { $0.tid == reading.tid }) {
+      loops[place] = reading
+    } else {
+      loops.append(reading)
+    }
+  }
+
+  mutating func began(_ stall: StallBegan) {
+    guard open.count < Self.capacity else { return }
+    open.append(stall)
+  }
+
+  mutating func retracted(_ id: Int) { open.removeAll { $0.id == id } }
+
+  mutating func ended(_ stall: StallReading) {
+    open.removeAll { $0.id == stall.id }
+    if stall.kind == .stall || stall.kind == .exit {
+      count += 1
+      total += stall.duration - stall.parts.stopped
+      longest = max(longest ?? .zero, stall.duration - stall.parts.stopped)
+    }
+    guard stalls.count >= Self.capacity else { return stalls.append(stall) }
+    omitted += 1
+    // A later stall takes the place of the shortest one if it is longer.
+    guard let shortest = stalls.indices.min(by: { stalls[$0].duration < stalls[$1].duration }),
+      stalls[shortest].duration < stall.duration
+    else { return }
+    stalls[shortest] = stall
+  }
+
+  func loopRows(names: (ThreadID) -> String) -> [Summary.Loop] {
+    loops.map { loop in
+      Summary.Loop(
+        tid: loop.tid.rawValue, name: names(loop.tid), observer: loop.observer.rawValue,
+        homes: loop.homes.map {
+          Summary.Home(
+            syscall: $0.call, stackPointer: hex($0.site.stackPointer),
+            programCounter: hex($0.site.programCounter), visits: $0.visits, symbol: nil)
+        },
+        turns: loop.turns, longTurns: loop.longTurns, blockingTime: loop.blockingTime,
+        longestTurn: loop.longestTurn, startup: loop.startup, verdictless: loop.verdictless,
+        undecided: loop.undecided,
+        histogram: loop.histogram.map { histogram in
+          histogram.counts.sorted { $0.key < $1.key }.map {
+            Summary.TurnBucket(below: TurnHistogram.upperBound($0.key), count: $0.value)
+          }
+        })
+    }
+  }
+
+  func stallRows(start: Instant, names: (ThreadID) -> String) -> [Summary.Stall] {
+    stalls.sorted { ($0.start, $0.id) < ($1.start, $1.id) }.map { stall in
+      Summary.Stall(
+        id: stall.id, tid: stall.tid.rawValue, thread: names(stall.tid), kind: stall.kind.rawValue,
+        level: StallLevel(stall.duration - stall.parts.stopped).rawValue,
+        start: max(.zero, stall.start - start), duration: stall.duration, error: stall.error,
+        observer: stall.observer.rawValue, certainty: stall.certainty.rawValue,
+        cause: Summary.Cause(sentence: CauseSentence.of(stall), parts: stall.parts), blame: nil,
+        blocker: nil, signature: nil, group: nil, stacks: [])
+    }
+  }
+
+  private func hex(_ value: UInt64) -> String { "0x" + String(value, radix: 16) }
+}
+
+/// The cause of a stall in words: its largest part.
+enum CauseSentence {
+  static func of(_ stall: StallReading) -> String {
+    let parts = stall.parts
+    let named: [(time: Nanoseconds, words: String)] = [
+      (parts.cpuUser + parts.cpuSystem, "computing"),
+      (parts.runDelay, "ready to run, but other threads had the CPUs"),
+      (parts.lock, "waiting for a lock"), (parts.disk, "waiting for a file"),
+      (parts.pipe, "waiting for a pipe"), (parts.socket, "waiting for a socket"),
+      (parts.sleep, "sleeping"), (parts.child, "waiting for a child process"),
+      (parts.pageFault, "waiting for a page"), (parts.stopped, "stopped"),
+      (parts.throttled, "throttled"),
+      (parts.otherWait, stall.kind == .nested ? "in a nested wait" : "waiting in the kernel"),
+      (parts.unknown, "not measured"),
+    ]
+    let sorted = named.enumerated().sorted {
+      ($0.element.time, $1.offset) > ($1.element.time, $0.offset)
+    }
+    guard let main = sorted.first?.element, main.time > .zero else { return "not measured" }
+    return "\(Units.text(main.time)) \(main.words)"
+  }
+}

@@ -1,0 +1,169 @@
+// Learns where a loop thread parks when it has nothing to do.
+
+/// Finds a thread's homes among the places where it waits.
+///
+/// A multiplexer or signal wait is a home wherever it is. Sleeps, reads and lock waits are the commonest
+/// stalls and also, for some loops, the home: they count only when the thread uses no multiplexer, is
+/// seen there again and again with work in between, and then only the outermost such place.
+struct HomeLearner: Sendable, Equatable {
+  enum Standing: Sendable, Equatable {
+    case learning
+    /// Homes are the idle waits.
+    case idleWaits
+    /// Homes are learnt places.
+    case places
+  }
+
+  /// Visits that make a place a home (measured on 40 programs: fewer took lock waits for homes).
+  static let visitsNeeded = 8
+  /// Visits that make an idle wait more than one on the way. Chosen.
+  static let visitsThatEstablish = 3
+  /// A runtime's own system call stubs lie together (measured: Go's futex and epoll_pwait 541 bytes apart;
+  /// the C library's are hundreds of kilobytes apart). Chosen.
+  static let runtimeCode: UInt64 = 4096
+  /// Places kept; a thread with more is no loop by its waits. Chosen.
+  static let capacity = 256
+  /// A stay this long at an idle wait settles it, when nothing else competes. Chosen.
+  static let longStay = Nanoseconds.milliseconds(500)
+  /// The C library has two system call instructions a cancellation point, and moves from one to the other
+  /// when the first thread is created (measured: 63 bytes of code and 40 of stack apart).
+  static let twinCode: UInt64 = 128
+  static let twinStack: UInt64 = 64
+
+  private(set) var standing = Standing.learning {
+    didSet { if standing != oldValue { generation += 1 } }
+  }
+  /// Grows whenever what counts as a home changes altogether.
+  private(set) var generation = 0
+  private(set) var visits: [WaitSite: Int] = [:]
+  private(set) var calls: [WaitSite: WaitClass] = [:]
+  private var idleVisits = 0
+  private var homes: Set<WaitSite> = []
+  /// Idle waits that were visited repeatedly or stayed at: not just a wait on the way.
+  private var established: Set<WaitSite> = []
+  /// Places from which a runtime parks its threads beside its idle wait (Go's futex next to its epoll).
+  private var parks: Set<WaitSite> = []
+
+  /// The homes and how often each was visited, most visited first.
+  var homeVisits: [(site: WaitSite, visits: Int)] {
+    let sites =
+      standing == .idleWaits ? calls.filter { $0.value == .idle }.map(\.key) : Array(homes)
+    return sites.map { ($0, visits[$0] ?? 0) }
+      .sorted {
+        ($0.visits, $0.site.stackPointer, $0.site.programCounter)
+          > ($1.visits, $1.site.stackPointer, $1.site.programCounter)
+      }
+  }
+
+  /// The thread began to wait somewhere.
+  mutating func arrived(_ wait: Wait) {
+    guard wait.waitClass != .never else { return }
+    guard visits[wait.site] != nil || visits.count < Self.capacity else { return }
+    visits[wait.site, default: 0] += 1
+    calls[wait.site] = wait.waitClass
+    if wait.waitClass == .idle {
+      idleVisits += 1
+      if visits[wait.site, default: 0] >= Self.visitsThatEstablish { established.insert(wait.site) }
+    }
+    switch standing {
+    case .learning: settle()
+    case .places:
+      // A program may sleep through its start and only then enter its real loop.
+      if idleVisits >= Self.visitsNeeded { standing = .idleWaits }
+      if homes.contains(where: { isTwin(wait.site, of: $0) }) { homes.insert(wait.site) }
+    case .idleWaits:
+      if isPark(wait) { parks.insert(wait.site) }
+    }
+  }
+
+  /// The thread has been waiting at an idle wait for so long.
+  mutating func stayed(_ wait: Wait, for length: Nanoseconds) {
+    guard wait.waitClass == .idle, length >= Self.longStay else { return }
+    if !established.contains(wait.site) { established.insert(wait.site) }
+    guard standing == .learning else { return }
+    let rival = visits.filter { calls[$0.key] == .learnable }.values.max() ?? 0
+    if rival < Self.visitsNeeded { standing = .idleWaits }
+  }
+
+  /// No more will come: decide by what there is.
+  mutating func finish() {
+    guard standing == .learning else { return }
+    if idleVisits > 0 {
+      if established.isEmpty {
+        established = Set(calls.filter { $0.value == .idle }.map(\.key))
+      }
+      standing = .idleWaits
+    } else {
+      settlePlaces(visitsNeeded: Self.visitsNeeded / 2)
+    }
+  }
+
+  func isHome(_ wait: Wait) -> Bool {
+    switch standing {
+    case .learning: wait.waitClass == .idle
+    case .idleWaits: wait.waitClass == .idle || parks.contains(wait.site)
+    case .places: homes.contains(wait.site)
+    }
+  }
+
+  /// Whether the start-up is over when the thread comes to wait here: a single wait on the way (for a
+  /// connection, say) does not end it.
+  func endsStartup(_ wait: Wait) -> Bool {
+    standing != .idleWaits || wait.waitClass != .idle || established.contains(wait.site)
+  }
+
+  /// Whether all that was ever waited in are idle waits, so that no other call needs to be seen.
+  var needsOnlyIdleWaits: Bool {
+    standing == .idleWaits && idleVisits >= 4 * Self.visitsNeeded && !couldPark
+  }
+
+  private var couldPark: Bool {
+    !parks.isEmpty
+      || visits.keys.contains { site in
+        calls[site] == .learnable && established.contains { isBeside(site, $0) }
+      }
+  }
+
+  private func isPark(_ wait: Wait) -> Bool {
+    wait.waitClass == .learnable && visits[wait.site, default: 0] >= Self.visitsNeeded
+      && established.contains { isBeside(wait.site, $0) }
+  }
+
+  /// The same runtime's code a few instructions away, and not deeper in the stack: no handler.
+  private func isBeside(_ site: WaitSite, _ idle: WaitSite) -> Bool {
+    site.programCounter != idle.programCounter
+      && distance(site.programCounter, idle.programCounter) <= Self.runtimeCode
+      && site.stackPointer >= idle.stackPointer
+  }
+
+  private mutating func settle() {
+    if idleVisits >= Self.visitsNeeded {
+      standing = .idleWaits
+      return
+    }
+    settlePlaces(visitsNeeded: max(Self.visitsNeeded, 4 * idleVisits))
+  }
+
+  private mutating func settlePlaces(visitsNeeded: Int) {
+    let places = visits.filter { calls[$0.key] == .learnable }
+    guard let busiest = places.values.max(), busiest >= visitsNeeded else { return }
+    let candidates = places.filter { $0.value >= visitsNeeded && $0.value * 4 >= busiest }
+    // The outermost one: a wait inside a handler lies deeper, where the stack pointer is lower.
+    guard let outermost = candidates.keys.max(by: { $0.stackPointer < $1.stackPointer }) else {
+      return
+    }
+    homes = [outermost]
+    for site in places.keys where isTwin(site, of: outermost) { homes.insert(site) }
+    standing = .places
+  }
+
+  private func isTwin(_ site: WaitSite, of home: WaitSite) -> Bool {
+    guard site.call == home.call, site.programCounter != home.programCounter else { return false }
+    return distance(site.programCounter, home.programCounter) <= Self.twinCode
+      && distance(site.stackPointer, home.stackPointer) <= Self.twinStack
+  }
+
+  private func distance(_ one: UInt64, _ other: UInt64) -> UInt64 {
+    one > other ? one - other : other - one
+  }
+}

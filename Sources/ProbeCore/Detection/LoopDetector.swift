@@ -1,0 +1,170 @@
+// From probes and wait records to turns and stalls of one thread. Pure: time comes in with the facts.
+
+/// Watches one loop thread.
+///
+/// Until the thread's homes are known, what is seen is kept and judged when they are.
+struct LoopDetector: Sendable {
+  struct Settings: Sendable {
+    var threshold: Nanoseconds
+    var probePeriod: Nanoseconds
+    var observer: LoopObserver
+    /// Start of the target for one that we launched: its start-up is judged. nil after an attach.
+    var launchedAt: Instant?
+    var firstID = 1
+  }
+
+  private enum Fact: Sendable {
+    case probe(ThreadProbe)
+    case record(WaitRecord)
+  }
+
+  /// Facts kept while homes are learnt; beyond it the oldest decide as they are. Chosen: minutes.
+  static let learningCapacity = 20_000
+
+  /// Shorter than this, a sleep, read or lock was not waited for. Chosen.
+  static let realWait = Nanoseconds.microseconds(200)
+
+  let settings: Settings
+  private(set) var learner = HomeLearner()
+  private var kept: [Fact] = []
+  private(set) var follower: TurnFollower
+  private var lastProbe: ThreadProbe?
+  private var stay: (wait: Wait, since: Instant, slices: UInt64)?
+  private var recordedWait: (wait: Wait, since: Instant)?
+
+  init(tid: ThreadID, _ settings: Settings) {
+    self.settings = settings
+    follower = TurnFollower(tid: tid, settings)
+  }
+
+  /// Whether a few probes in quick succession would help to decide.
+  var wantsBurst: Bool { learner.standing != .learning && follower.wantsBurst }
+
+  /// One probe of a quick succession is about to be taken.
+  mutating func countQuickProbe() { follower.countBurstProbe() }
+
+  /// What happened since the last call.
+  var news: [LoopNews] {
+    mutating get { follower.log.takeNews() }
+  }
+
+  // MARK: Facts
+
+  mutating func take(_ probe: ThreadProbe) {
+    if settings.observer == .proc { learn(from: probe) }
+    lastProbe = probe
+    feed(.probe(probe))
+  }
+
+  mutating func take(_ record: WaitRecord) {
+    switch record.step {
+    case .entered(let wait):
+      // A read or a lock that is to be had at once is no wait: it counts when it has lasted.
+      if wait.waitClass == .idle { learner.arrived(wait) }
+      recordedWait = (wait, record.at)
+    case .left:
+      if let recordedWait {
+        let length = record.at - recordedWait.since
+        if recordedWait.wait.waitClass == .learnable, length >= Self.realWait {
+          learner.arrived(recordedWait.wait)
+        }
+        learner.stayed(recordedWait.wait, for: length)
+      }
+      recordedWait = nil
+    case .lost, .exiting: recordedWait = nil
+    }
+    feed(.record(record))
+  }
+
+  /// The thread or the watching has ended.
+  ///
+  /// - Parameter exited: the target itself has ended, so that a turn still going on is an exit stall.
+  mutating func finish(at time: Instant, exited: Bool) {
+    if learner.standing == .learning {
+      learner.finish()
+      settle()
+    }
+    if learner.standing == .learning { return }
+    follower.finish(at: time, exited: exited)
+  }
+
+  private mutating func feed(_ fact: Fact) {
+    guard learner.standing == .learning else {
+      settle()
+      pass(fact)
+      return
+    }
+    // A thread that has not moved since the last probe adds nothing new but the time.
+    if case .probe(let probe) = fact, case .probe(let previous)? = kept.last,
+      previous.slices == probe.slices, previous.state == probe.state, kept.count > 1,
+      case .probe(let older) = kept[kept.count - 2], older.slices == probe.slices,
+      older.state == probe.state
+    {
+      kept[kept.count - 1] = fact
+    } else {
+      kept.append(fact)
+    }
+    if case .record = fact, learner.standing != .learning { settle() }
+    if kept.count > Self.learningCapacity { kept.removeFirst(Self.learningCapacity / 2) }
+    if let stay, let lastProbe {
+      learner.stayed(stay.wait, for: lastProbe.at - stay.since)
+    }
+    if let recordedWait, case .probe(let probe) = fact {
+      learner.stayed(recordedWait.wait, for: probe.at - recordedWait.since)
+    }
+    if learner.standing != .learning { settle() }
+  }
+
+  private mutating func settle() {
+    let facts = kept
+    kept = []
+    for fact in facts { pass(fact) }
+  }
+
+  private mutating func pass(_ fact: Fact) {
+    switch fact {
+    case .probe(let probe): follower.follow(probe, homes: learner)
+    case .record(let record): follower.follow(record, homes: learner)
+    }
+  }
+
+  private mutating func learn(from probe: ThreadProbe) {
+    guard case .waiting(let wait) = probe.state else {
+      stay = nil
+      return
+    }
+    if let stay, stay.wait.site == wait.site, stay.slices == probe.slices { return }
+    stay = (wait, probe.at, probe.slices)
+    learner.arrived(wait)
+  }
+
+  // MARK: Standing
+
+  /// The loop's sums and, where stalls cannot be judged, why.
+  ///
+  /// - Parameter callName: the name of a system call number.
+  func reading(callName: (Int32) -> String) -> LoopReading {
+    var reading = follower.reading
+    reading.homes = learner.homeVisits.prefix(8).map {
+      LoopReading.Home(site: $0.site, call: callName($0.site.call), visits: $0.visits)
+    }
+    if learner.standing == .learning {
+      reading.homes = []
+      reading.verdictless = whyNot(callName)
+    }
+    return reading
+  }
+
+  private func whyNot(_ callName: (Int32) -> String) -> String {
+    let waits = learner.visits.reduce(into: [:]) { counts, visit in
+      counts[callName(visit.key.call), default: 0] += visit.value
+    }
+    guard !waits.isEmpty else {
+      return "no event loop was seen: the thread never waited where a loop would"
+    }
+    let list = waits.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(3)
+      .map { "\($0.key) \($0.value)x" }.joined(separator: ", ")
+    return
+      "no event loop was seen: the thread waited in \(list), but not again and again at one place"
+  }
+}

@@ -1,0 +1,172 @@
+// Reads one watched thread: is it at home, does it run, where does it wait? Never stops it.
+
+/// The kept files of one watched thread.
+struct LoopSampler: ~Copyable {
+  let tid: ThreadID
+  /// Kept files, closed in `deinit`; -1 for one that is not there.
+  private let schedstat: Int32
+  private let syscall: Int32
+  private let status: Int32
+  private let stat: Int32
+  private let io: Int32
+  private var lastSlices: UInt64 = .max
+  private var lastSleeps: UInt64 = 0
+  /// What a descriptor is, by its number; forgotten when the thread runs again.
+  private var knownObject: (descriptor: UInt64, category: WaitCategory)?
+  /// Whether where it waits can be read: not for another user's process.
+  let canReadWaits: Bool
+
+  /// - Throws: `gone`, or why its files cannot be read.
+  init(_ tid: ThreadID, _ source: inout ProcSource) throws(ReadingError) {
+    let folder = "task/\(tid)/"
+    let required = try source.open(folder + "schedstat")
+    let statusFile = try source.open(folder + "status")
+    let statFile = try source.open(folder + "stat")
+    // The file opens for everybody; reading it needs the right to trace.
+    let waits = (try? source.open(folder + "syscall"))?.release() ?? -1
+    self.tid = tid
+    schedstat = required.release()
+    status = statusFile.release()
+    stat = statFile.release()
+    syscall = waits
+    io = (try? source.open(folder + "io"))?.release() ?? -1
+    canReadWaits = waits >= 0 && (try? source.read(waits)) != nil
+  }
+
+  deinit {
+    for raw in [schedstat, syscall, status, stat, io] where raw >= 0 {
+      _ = FileDescriptor(owning: raw)
+    }
+  }
+
+  /// Reads the thread. What is read first and last must agree, or the thread moved meanwhile.
+  /// CPU split and I/O calls cost more and matter only away from home, so they are read only there.
+  mutating func probe(_ source: inout ProcSource) throws(ReadingError) -> ThreadProbe {
+    for attempt in 0..<3 {
+      let before = try readSchedStat(&source)
+      var state = try readState(&source)
+      if before.timeslices != lastSlices {
+        lastSleeps = try readSleeps(&source)
+      }
+      let after = try readSchedStat(&source)
+      if before.timeslices != after.timeslices {
+        lastSlices = .max
+        if attempt < 2 { continue }
+        state = .running
+      } else {
+        lastSlices = after.timeslices
+      }
+      var probe = ThreadProbe(
+        at: Clock.now(), state: state, cpu: after.cpu, runDelay: after.runDelay,
+        slices: after.timeslices, sleeps: lastSleeps)
+      if needsMore(state) { addMore(&probe, &source) }
+      return probe
+    }
+    throw .gone
+  }
+
+  private func needsMore(_ state: ThreadProbe.State) -> Bool {
+    if case .waiting(let wait) = state { return wait.waitClass != .idle }
+    return true
+  }
+
+  private func readSchedStat(_ source: inout ProcSource) throws(ReadingError) -> SchedStat {
+    let count = try source.read(schedstat)
+    do {
+      return try SchedStat(source.buffer.span.extracting(0..<count))
+    } catch {
+      throw .malformed(error)
+    }
+  }
+
+  private func readSleeps(_ source: inout ProcSource) throws(ReadingError) -> UInt64 {
+    let count = try source.read(status)
+    let status = try? TaskStatus(source.buffer.span.extracting(0..<count))
+    return status?.voluntarySwitches ?? 0
+  }
+
+  private mutating func readState(
+    _ source: inout ProcSource
+  ) throws(ReadingError) -> ThreadProbe.State {
+    guard canReadWaits else { return .unknown }
+    let count = try source.read(syscall)
+    guard let line = try? SyscallLine(source.buffer.span.extracting(0..<count)) else {
+      return .unknown
+    }
+    switch line {
+    case .running:
+      knownObject = nil
+      return .running
+    case .outside: return .blocked
+    case .inside(let call):
+      let arguments = [
+        call.arguments.first, call.arguments.second, call.arguments.third, call.arguments.fourth,
+      ]
+      return .waiting(
+        wait(
+          Int32(truncatingIfNeeded: call.number), arguments, call.stackPointer,
+          call.programCounter, source))
+    }
+  }
+
+  /// What a call with these arguments waits for.
+  mutating func wait(
+    _ number: Int32, _ arguments: [UInt64], _ stackPointer: UInt64, _ programCounter: UInt64,
+    _ source: borrowing ProcSource
+  ) -> Wait {
+    let site = WaitSite(call: number, stackPointer: stackPointer, programCounter: programCounter)
+    guard let call = WaitCalls.named(number) else {
+      return Wait(site: site, waitClass: .never, category: .other)
+    }
+    if number == WaitCalls.ringEnter,
+      !WaitCalls.isWaiting(ring: (minimum: arguments[2], flags: arguments[3]))
+    {
+      return Wait(site: site, waitClass: .never, category: .disk)
+    }
+    var category = call.category
+    if category == .disk { category = object(of: arguments[0], source) }
+    if call.name == "futex", isJoin(arguments, source) { category = .join }
+    // A loop may park in a read of a pipe, a socket or a timer, never in one of a file.
+    let isFile = category == .disk
+    return Wait(site: site, waitClass: isFile ? .never : call.waitClass, category: category)
+  }
+
+  /// pthread_join waits for the word that holds the other thread's number, which the kernel clears: a
+  /// futex that is not private (no 0x80 in the operation) and whose expected value is a living thread.
+  private func isJoin(_ arguments: [UInt64], _ source: borrowing ProcSource) -> Bool {
+    guard arguments.count > 2, arguments[1] & 0x80 == 0, arguments[2] > 0, arguments[2] < 1 << 22
+    else { return false }
+    return (try? Syscalls.status(source.path("task/\(arguments[2])"))) != nil
+  }
+
+  /// Whether a descriptor of the target is a pipe, a socket or a file.
+  private mutating func object(
+    of descriptor: UInt64, _ source: borrowing ProcSource
+  ) -> WaitCategory {
+    if let knownObject, knownObject.descriptor == descriptor { return knownObject.category }
+    guard descriptor < 1 << 20,
+      let link = try? Syscalls.readLink(source.path("fd/\(descriptor)"))
+    else { return .disk }
+    let category: WaitCategory =
+      link.starts(with: "pipe:".utf8)
+      ? .pipe
+      : link.starts(with: "socket:".utf8) ? .socket : link.starts(with: "/".utf8) ? .disk : .other
+    knownObject = (descriptor, category)
+    return category
+  }
+
+  private func addMore(_ probe: inout ThreadProbe, _ source: inout ProcSource) {
+    if let count = try? source.read(stat),
+      let line = try? TaskStat(source.buffer.span.extracting(0..<count))
+    {
+      probe.userTicks = line.userTicks
+      probe.systemTicks = line.systemTicks
+      // A stopped thread shows as running or as waiting where it was; only its state letter tells.
+      if line.isStopped { probe.state = .stopped }
+      probe.isExiting = line.isExiting
+    }
+    if io >= 0, let count = try? source.read(io) {
+      probe.ioCalls = TaskIO.calls(source.buffer.span.extracting(0..<count))
+    }
+  }
+}

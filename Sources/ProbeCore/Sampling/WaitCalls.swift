@@ -1,0 +1,98 @@
+// The system calls that threads wait in: which are a loop's idle wait, which may be, which never are.
+// Numbers differ by architecture, so each call is listed with both.
+
+/// What a wait call means.
+struct WaitCall: Sendable {
+  let name: String
+  let x86: Int32?
+  let arm: Int32?
+  let waitClass: WaitClass
+  let category: WaitCategory
+
+  var number: Int32? {
+    #if arch(arm64)
+      arm
+    #else
+      x86
+    #endif
+  }
+}
+
+/// The table of wait calls; one line each.
+enum WaitCalls {
+  static let all: [WaitCall] = [
+    .init(name: "poll", x86: 7, arm: nil, waitClass: .idle, category: .idle),
+    .init(name: "ppoll", x86: 271, arm: 73, waitClass: .idle, category: .idle),
+    .init(name: "select", x86: 23, arm: nil, waitClass: .idle, category: .idle),
+    .init(name: "pselect6", x86: 270, arm: 72, waitClass: .idle, category: .idle),
+    .init(name: "epoll_wait", x86: 232, arm: nil, waitClass: .idle, category: .idle),
+    .init(name: "epoll_pwait", x86: 281, arm: 22, waitClass: .idle, category: .idle),
+    .init(name: "epoll_pwait2", x86: 441, arm: 441, waitClass: .idle, category: .idle),
+    .init(name: "io_uring_enter", x86: 426, arm: 426, waitClass: .idle, category: .idle),
+    .init(name: "io_getevents", x86: 208, arm: 4, waitClass: .idle, category: .idle),
+    .init(name: "rt_sigtimedwait", x86: 128, arm: 137, waitClass: .idle, category: .idle),
+    .init(name: "rt_sigsuspend", x86: 130, arm: 133, waitClass: .idle, category: .idle),
+    .init(name: "pause", x86: 34, arm: nil, waitClass: .idle, category: .idle),
+    .init(name: "futex", x86: 202, arm: 98, waitClass: .learnable, category: .lock),
+    .init(name: "futex_wait", x86: 455, arm: 455, waitClass: .learnable, category: .lock),
+    .init(name: "futex_waitv", x86: 449, arm: 449, waitClass: .learnable, category: .lock),
+    .init(name: "nanosleep", x86: 35, arm: 101, waitClass: .learnable, category: .sleep),
+    .init(name: "clock_nanosleep", x86: 230, arm: 115, waitClass: .learnable, category: .sleep),
+    .init(name: "read", x86: 0, arm: 63, waitClass: .learnable, category: .disk),
+    .init(name: "readv", x86: 19, arm: 65, waitClass: .learnable, category: .disk),
+    .init(name: "recvfrom", x86: 45, arm: 207, waitClass: .learnable, category: .socket),
+    .init(name: "recvmsg", x86: 47, arm: 212, waitClass: .learnable, category: .socket),
+    .init(name: "recvmmsg", x86: 299, arm: 243, waitClass: .learnable, category: .socket),
+    .init(name: "accept", x86: 43, arm: 202, waitClass: .learnable, category: .socket),
+    .init(name: "accept4", x86: 288, arm: 242, waitClass: .learnable, category: .socket),
+    .init(name: "msgrcv", x86: 70, arm: 188, waitClass: .learnable, category: .other),
+    .init(name: "semop", x86: 65, arm: 193, waitClass: .learnable, category: .lock),
+    .init(name: "semtimedop", x86: 220, arm: 192, waitClass: .learnable, category: .lock),
+    .init(name: "mq_timedreceive", x86: 243, arm: 183, waitClass: .learnable, category: .other),
+    .init(name: "wait4", x86: 61, arm: 260, waitClass: .never, category: .child),
+    .init(name: "waitid", x86: 247, arm: 95, waitClass: .never, category: .child),
+    .init(name: "vfork", x86: 58, arm: nil, waitClass: .never, category: .child),
+    .init(name: "clone", x86: 56, arm: 220, waitClass: .never, category: .child),
+    .init(name: "clone3", x86: 435, arm: 435, waitClass: .never, category: .child),
+    .init(name: "write", x86: 1, arm: 64, waitClass: .never, category: .disk),
+    .init(name: "writev", x86: 20, arm: 66, waitClass: .never, category: .disk),
+    .init(name: "pread64", x86: 17, arm: 67, waitClass: .never, category: .disk),
+    .init(name: "pwrite64", x86: 18, arm: 68, waitClass: .never, category: .disk),
+    .init(name: "fsync", x86: 74, arm: 82, waitClass: .never, category: .disk),
+    .init(name: "fdatasync", x86: 75, arm: 83, waitClass: .never, category: .disk),
+    .init(name: "sync", x86: 162, arm: 81, waitClass: .never, category: .disk),
+    .init(name: "flock", x86: 73, arm: 32, waitClass: .never, category: .lock),
+    .init(name: "open", x86: 2, arm: nil, waitClass: .never, category: .disk),
+    .init(name: "openat", x86: 257, arm: 56, waitClass: .never, category: .disk),
+    .init(name: "connect", x86: 42, arm: 203, waitClass: .never, category: .socket),
+    .init(name: "sendto", x86: 44, arm: 206, waitClass: .never, category: .socket),
+    .init(name: "sendmsg", x86: 46, arm: 211, waitClass: .never, category: .socket),
+  ]
+
+  private static let byNumber: [Int32: WaitCall] = Dictionary(
+    all.compactMap { call in call.number.map { ($0, call) } },
+    uniquingKeysWith: { first, _ in first })
+
+  /// nil for a call that is not in the table: it blocks, but is no loop's wait.
+  static func named(_ number: Int32) -> WaitCall? { byNumber[number] }
+
+  static func name(_ number: Int32) -> String { byNumber[number]?.name ?? "syscall \(number)" }
+
+  /// The numbers of the calls that can be homes.
+  static let possibleHomes = all.filter { $0.waitClass != .never }.compactMap(\.number)
+  static let idleHomes = all.filter { $0.waitClass == .idle }.compactMap(\.number)
+
+  /// exit and exit_group: the end of a turn that never comes home.
+  #if arch(arm64)
+    static let exits: [Int32] = [93, 94]
+  #else
+    static let exits: [Int32] = [60, 231]
+  #endif
+
+  /// IORING_ENTER_GETEVENTS: without it, or with nothing to wait for, the call does not wait.
+  static func isWaiting(ring arguments: (minimum: UInt64, flags: UInt64)) -> Bool {
+    arguments.minimum > 0 && arguments.flags & 1 != 0
+  }
+
+  static let ringEnter: Int32 = 426
+}

@@ -1,0 +1,253 @@
+// The watched loop threads of a session: who they are, their probes, their wait records, their news.
+
+/// Which threads are watched for stalls.
+public enum LoopSelection: Sendable, Equatable {
+  /// The thread whose number is the process's.
+  case main
+  /// Threads by name pattern or number.
+  case named([String])
+  /// Every thread that parks at an idle wait again and again.
+  case loops
+}
+
+/// How stalls are watched.
+public struct StallSettings: Sendable, Equatable {
+  public var threshold = Nanoseconds.milliseconds(250)
+  public var selection = LoopSelection.main
+  /// nil takes the best that is permitted.
+  public var observer: LoopObserver?
+
+  public init() {}
+}
+
+/// One watched thread with its files.
+private final class WatchedLoop {
+  var sampler: LoopSampler
+  var trace: WaitTrace?
+  var detector: LoopDetector
+  private var isRestricted = false
+  var isGone = false
+
+  init(
+    _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
+    _ source: inout ProcSource
+  ) throws(ReadingError) {
+    sampler = try LoopSampler(tid, &source)
+    var settings = settings
+    if let points {
+      trace = try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.exits)
+    }
+    if trace == nil { settings.observer = .proc }
+    detector = LoopDetector(tid: tid, settings)
+  }
+
+  func probe(isQuick: Bool, _ source: inout ProcSource) {
+    takeRecords(source)
+    do {
+      if isQuick { detector.countQuickProbe() }
+      detector.take(try sampler.probe(&source))
+    } catch {
+      if error == .gone { isGone = true }
+    }
+  }
+
+  func takeRecords(_ source: borrowing ProcSource) {
+    guard trace != nil else { return }
+    var records: [(Instant, WaitTraceRecord)] = []
+    trace?.take { records.append(($0, $1)) }
+    for (time, record) in records {
+      switch record {
+      case .entered(let call, _, _, _)
+      where WaitCalls.exits.contains(Int32(truncatingIfNeeded: call)):
+        detector.take(WaitRecord(at: time, step: .exiting))
+      case .entered(let call, let arguments, let stack, let counter):
+        let wait = sampler.wait(
+          Int32(truncatingIfNeeded: call), arguments, stack, counter, source)
+        detector.take(WaitRecord(at: time, step: .entered(wait)))
+      case .left: detector.take(WaitRecord(at: time, step: .left))
+      case .lost: detector.take(WaitRecord(at: time, step: .lost))
+      }
+    }
+    if !isRestricted, detector.learner.needsOnlyIdleWaits {
+      isRestricted = true
+      trace?.restrict(to: WaitCalls.idleHomes + WaitCalls.exits)
+    }
+  }
+}
+
+/// Finds, probes and reports the watched loops. Lives on pw-poller.
+struct LoopWatcher {
+  /// Loops watched at a time. Chosen: 64 at 40 probes a second cost about 4 % of a core.
+  static let capacity = 64
+  /// Numbers of stalls: each loop has room for this many.
+  static let idsPerLoop = 1_000_000
+  /// Looks at an idle wait that make an unwatched thread a loop.
+  static let sightingsNeeded = 3
+  /// Unwatched threads looked at in one slow beat. Chosen: 8 us each.
+  static let scanned = 32
+
+  private let settings: StallSettings
+  private let pid: ProcessID
+  private let points: TracePoints?
+  private let launchedAt: Instant?
+  private var loops: [WatchedLoop] = []
+  private var known: Set<Int32> = []
+  private var sightings: [Int32: (slices: UInt64, count: Int)] = [:]
+  private var scanCursor = 0
+  private(set) var canReadWaits = true
+
+  init(
+    _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?
+  ) {
+    self.settings = settings
+    self.pid = pid
+    self.points = points
+    self.launchedAt = launchedAt
+  }
+
+  /// Who sees the turns of the first loop; of all, unless some thread could not be traced.
+  var observer: LoopObserver {
+    loops.first?.detector.settings.observer ?? (points == nil ? .proc : .kernel)
+  }
+
+  /// Begins to watch the main thread; before a launched target is let go, so that nothing is missed.
+  mutating func start(_ source: inout ProcSource) {
+    if settings.selection == .main { add(pid.rawValue, &source) }
+  }
+
+  private mutating func add(_ tid: Int32, _ source: inout ProcSource) {
+    guard !known.contains(tid), loops.count < Self.capacity else { return }
+    known.insert(tid)
+    let isMain = tid == pid.rawValue
+    let detector = LoopDetector.Settings(
+      threshold: settings.threshold,
+      probePeriod: ProbeSchedule.period(threshold: settings.threshold),
+      observer: points == nil ? .proc : .kernel, launchedAt: isMain ? launchedAt : nil,
+      firstID: 1 + loops.count * Self.idsPerLoop)
+    guard let loop = try? WatchedLoop(ThreadID(tid), detector, points: points, &source) else {
+      return
+    }
+    if !loop.sampler.canReadWaits && loop.trace == nil { canReadWaits = false }
+    loops.append(loop)
+  }
+
+  /// Probes every watched thread.
+  ///
+  /// - Returns: how many events were written, and whether quick probes are wanted.
+  mutating func probe(
+    isQuick: Bool, _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> (frames: Int, wantsQuick: Bool) {
+    var frames = 0
+    var wantsQuick = false
+    for loop in loops where !loop.isGone {
+      loop.probe(isQuick: isQuick, &source)
+      frames += emit(loop, into: &out)
+      if loop.detector.wantsBurst { wantsQuick = true }
+      if loop.isGone, loops.count > 1 || loop.sampler.tid.rawValue != pid.rawValue {
+        frames += finish(loop, at: Clock.now(), exited: false, source, into: &out)
+      }
+    }
+    return (frames, wantsQuick)
+  }
+
+  /// The standing of every loop, and a look for threads that should be watched.
+  mutating func slowBeat(
+    threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> Int {
+    select(threads, &source)
+    var frames = 0
+    for loop in loops where !loop.isGone {
+      EncodedLoop.write(loop.detector, into: &out)
+      frames += 1
+    }
+    return frames
+  }
+
+  /// The last news of all loops.
+  mutating func finish(
+    at time: Instant, exited: Bool, _ source: borrowing ProcSource, into out: inout ByteWriter
+  ) -> Int {
+    var frames = 0
+    for loop in loops where !loop.isGone || loop.sampler.tid.rawValue == pid.rawValue {
+      frames += finish(loop, at: time, exited: exited, source, into: &out)
+    }
+    return frames
+  }
+
+  private func finish(
+    _ loop: WatchedLoop, at time: Instant, exited: Bool, _ source: borrowing ProcSource,
+    into out: inout ByteWriter
+  ) -> Int {
+    loop.takeRecords(source)
+    loop.detector.finish(at: time, exited: exited)
+    let frames = emit(loop, into: &out)
+    EncodedLoop.write(loop.detector, into: &out)
+    return frames + 1
+  }
+
+  private func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+    let news = loop.detector.news
+    for item in news {
+      switch item {
+      case .began(let stall): EventCodec.encode(.stallBegan(stall), into: &out)
+      case .stalled(let stall): EventCodec.encode(.stall(stall), into: &out)
+      case .retracted(let id): EventCodec.encode(.stallRetracted(id), into: &out)
+      }
+    }
+    return news.count
+  }
+
+  // MARK: Which threads
+
+  private mutating func select(
+    _ threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource
+  ) {
+    if case .named(let patterns) = settings.selection {
+      let globs = patterns.map { (Glob($0), Int32($0)) }
+      for thread in threads where !known.contains(thread.tid) {
+        let name = SafeText.decode(thread.name)
+        if globs.contains(where: { $0.1 == thread.tid || $0.0.matches(name) }) {
+          add(thread.tid, &source)
+        }
+      }
+      return
+    }
+    scan(threads, &source)
+  }
+
+  /// Looks where some of the unwatched threads wait; those that turn out to loop are watched, if wanted.
+  private mutating func scan(
+    _ threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource
+  ) {
+    guard !threads.isEmpty else { return }
+    for _ in 0..<min(Self.scanned, threads.count) {
+      scanCursor = (scanCursor + 1) % threads.count
+      let tid = threads[scanCursor].tid
+      guard !known.contains(tid), var sampler = try? LoopSampler(ThreadID(tid), &source),
+        let probe = try? sampler.probe(&source), case .waiting(let wait) = probe.state,
+        wait.waitClass == .idle
+      else { continue }
+      let before = sightings[tid] ?? (slices: .max, count: 0)
+      guard before.slices != probe.slices else { continue }
+      sightings[tid] = (probe.slices, before.count + 1)
+      if before.count + 1 >= Self.sightingsNeeded, settings.selection == .loops {
+        add(tid, &source)
+      }
+    }
+  }
+
+  /// Threads that loop but are not watched.
+  func unwatchedLoops(_ threads: [(tid: Int32, name: [UInt8])]) -> [(tid: Int32, name: [UInt8])] {
+    threads.filter { thread in
+      !known.contains(thread.tid)
+        && (sightings[thread.tid]?.count ?? 0) >= Self.sightingsNeeded
+    }
+  }
+}
+
+/// The loop event.
+private enum EncodedLoop {
+  static func write(_ detector: LoopDetector, into out: inout ByteWriter) {
+    EventCodec.encode(.loop(detector.reading(callName: WaitCalls.name)), into: &out)
+  }
+}

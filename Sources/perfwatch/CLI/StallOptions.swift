@@ -1,0 +1,59 @@
+// The options about stalls; part of `OptionTable`.
+
+internal import ProbeCore
+
+extension OptionTable {
+  static let stalls: [OptionSpec] = [
+    OptionSpec(
+      short: nil, long: "stall-threshold", value: .text("TIME"), commands: watchers,
+      group: .stalls, help: "a stall is this long or longer (default 250ms, at least 10ms)"
+    ) { bag, text throws(ValueProblem) in
+      bag.watch.stalls.threshold = try Values.stallThreshold(text)
+    },
+    OptionSpec(
+      short: nil, long: "observer", value: .choice("HOW", observers), commands: watchers,
+      group: .stalls, help: "who sees stalls; kernel needs root and tracefs"
+    ) { bag, text throws(ValueProblem) in
+      guard observers.contains(text) else {
+        throw ValueProblem(why: "'\(text)' is none of \(observers.joined(separator: ", "))")
+      }
+      bag.watch.stalls.observer = LoopObserver(rawValue: text)
+    },
+    OptionSpec(
+      short: nil, long: "watch-thread", value: .text("NAME|TID"), commands: watchers,
+      group: .stalls, help: "watch threads by name pattern or number; repeatable",
+      excludes: ["watch"]
+    ) { bag, text in
+      var names = [text]
+      if case .named(let earlier) = bag.watch.stalls.selection { names = earlier + names }
+      bag.watch.stalls.selection = .named(names)
+    },
+    OptionSpec(
+      short: nil, long: "watch", value: .choice("WHAT", ["main", "loops"]), commands: watchers,
+      group: .stalls, help: "watch the main thread, or every thread that loops"
+    ) { bag, text throws(ValueProblem) in
+      switch text {
+      case "main": bag.watch.stalls.selection = .main
+      case "loops": bag.watch.stalls.selection = .loops
+      default: throw ValueProblem(why: "'\(text)' is none of main, loops")
+      }
+    },
+    OptionSpec(
+      short: nil, long: "no-stalls", value: .none, commands: watchers, group: .stalls,
+      help: "do not watch for stalls"
+    ) { bag, _ in bag.watch.watchesStalls = false },
+  ]
+
+  private static let observers = ["auto", "proc", "kernel"]
+}
+
+extension Values {
+  /// What is shorter than two probe periods cannot be seen, and 5 ms is the shortest period.
+  static func stallThreshold(_ text: String) throws(ValueProblem) -> Nanoseconds {
+    let threshold = try duration(text)
+    guard threshold >= .milliseconds(10) else {
+      throw ValueProblem(why: "'\(text)' is too short; at least 10ms")
+    }
+    return threshold
+  }
+}
