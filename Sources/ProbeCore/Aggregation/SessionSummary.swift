@@ -93,7 +93,8 @@ extension SessionState {
       return Summary.Tree(
         cpu: cpu, averagePercent: duration > .zero ? Percent.of(cpu, duration) : nil,
         peakPercent: treePeak.percent, footprintPeak: tree.footprintPeak,
-        processesPeak: tree.processesPeak, processesSeen: tree.seen, observer: start.treeObserver,
+        processesPeak: tree.processesPeak, processesSeen: tree.seen,
+        observer: tree.isReported ? "perf" : start.treeObserver,
         processes: tree.processes(start: start.start))
     }
   }

@@ -96,6 +96,9 @@ struct TreeAccount: Sendable, Equatable {
     }
   }
 
+  /// Whether the kernel itself counted the tree's CPU and reported its forks.
+  var isReported: Bool { exact != nil }
+
   mutating func learn(exact cpu: Nanoseconds) { exact = max(exact ?? .zero, cpu) }
 
   /// CPU of the whole tree since watching began.
