@@ -56,9 +56,16 @@ public struct SignalChannel: ~Copyable, Sendable {
     }
   }
 
-  /// Stops perfwatch itself (SIGSTOP) and returns when it is continued.
-  public static func stopSelf() {
-    kill(getpid(), SIGSTOP)
+  /// Stops perfwatch itself by `signal` (SIGTSTP, SIGTTIN or SIGTTOU), so that a shell sees the same stop
+  /// as of the target alone, and returns when it is continued.
+  ///
+  /// In an orphaned process group the kernel does not stop anybody by these: then it returns at once.
+  public static func stopSelf(by signal: Int32) {
+    let former = SignalMask.current
+    SignalMask(rawValue: former.rawValue & ~(1 << UInt64(signal - 1))).apply()
+    // Every other thread blocks it: it is delivered here, before kill returns.
+    kill(getpid(), signal)
+    former.apply()
   }
 }
 

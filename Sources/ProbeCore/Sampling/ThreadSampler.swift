@@ -40,6 +40,10 @@ struct ThreadSampler: ~Copyable {
   private(set) var lastListing = Instant(nanoseconds: 0)
   /// Threads whose file could not be kept open.
   private(set) var unkept = 0
+  /// No descriptor was left at some time: new files are not kept any more.
+  private var isFull = false
+  /// Files given up when none is left, so that all others can still be opened in turn. Chosen.
+  private static let spareFiles = 8
   /// Reads of schedstat so far, for the tests and the benchmark.
   private(set) var reads = 0
 
@@ -188,13 +192,18 @@ struct ThreadSampler: ~Copyable {
 
   private mutating func openSlot(_ tid: Int32, _ source: inout ProcSource) -> Slot? {
     var raw: Int32 = -1
-    do {
-      let file = try directory.open("\(tid)/schedstat")
-      raw = file.release()
-    } catch {
-      // EMFILE, ENFILE: read it without keeping it. Gone between listing and opening: no thread.
-      guard !error.isGone, !error.isNotPermitted else { return nil }
+    if isFull {
       unkept += 1
+    } else {
+      do {
+        let file = try directory.open("\(tid)/schedstat")
+        raw = file.release()
+      } catch {
+        // EMFILE, ENFILE: read it without keeping it. Gone between listing and opening: no thread.
+        guard !error.isGone, !error.isNotPermitted else { return nil }
+        unkept += 1
+        makeRoom()
+      }
     }
     var slot = Slot(tid: tid, file: raw, cpu: .zero, runDelay: .zero, name: [])
     guard
@@ -211,6 +220,16 @@ struct ThreadSampler: ~Copyable {
       slot.name = Comm.name(source.buffer.span.extracting(0..<count))
     }
     return slot
+  }
+
+  /// Gives up some kept files.
+  private mutating func makeRoom() {
+    isFull = true
+    for place in slots.indices.reversed().prefix(Self.spareFiles) where slots[place].file >= 0 {
+      _ = FileDescriptor(owning: slots[place].file)
+      slots[place].file = -1
+      unkept += 1
+    }
   }
 
   /// Drops the slots that are no longer listed.

@@ -6,7 +6,8 @@ struct Limits {
   private var timeout: Instant?
   private var kill: Instant?
   private let killAfter: Nanoseconds
-  private var hasTimedOut = false
+  /// The target has run into `--timeout`.
+  private(set) var hasTimedOut = false
   private(set) var hasStoppedWatching = false
   private var hasReachedDuration = false
 

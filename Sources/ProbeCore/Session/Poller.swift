@@ -66,10 +66,12 @@ struct Poller {
       guard waitForRelease() else { return }
       ticker = Ticker(start: Clock.now(), period: configuration.period, early: ticker.early)
       nextSlow = Clock.now() + Self.slowBeat
+      emitExecutable(&process, &source, into: &out)
     } else {
       emitTimes(&process, &source, into: &out)
     }
 
+    let firstSlow = nextSlow
     var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
     while true {
       let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
@@ -88,6 +90,8 @@ struct Poller {
       sample(
         at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
         &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
+      // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
+      if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
       if isSlow {
         nextSlow = now + Self.slowBeat
         emitTimes(&process, &source, into: &out)
@@ -176,9 +180,15 @@ struct Poller {
     _ process: inout ProcessSampler, _ source: inout ProcSource, into out: inout ByteWriter
   ) {
     if let times = process.times(&source) { EventCodec.encode(.processTimes(times), into: &out) }
-    if let path = process.newExecutable(source) {
-      EventCodec.encode(.executed(at: Clock.now(), executable: path), into: &out)
-    }
+    queue.append(&out)
+    emitExecutable(&process, &source, into: &out)
+  }
+
+  private func emitExecutable(
+    _ process: inout ProcessSampler, _ source: inout ProcSource, into out: inout ByteWriter
+  ) {
+    guard let path = process.newExecutable(source) else { return }
+    EventCodec.encode(.executed(at: Clock.now(), executable: path), into: &out)
     queue.append(&out)
   }
 
@@ -243,8 +253,15 @@ struct Poller {
         pause.wait(.milliseconds(5))
       }
     }
+    note(status)
     let exit = TargetExit(at: Clock.now(), status: status, maxResident: nil)
     control.change { $0.exit = exit }
+  }
+
+  private func note(_ status: ExitStatus?) {
+    guard status == nil else { return }
+    queue.append(
+      .notice(.exitStatusUnknown, detail: "its parent has it, and the kernel told nobody else"))
   }
 
   private func waitForRelease() -> Bool {
@@ -267,7 +284,9 @@ struct Poller {
       control.pollerBell.drain()
     }
     if set.isReady(1) && !isLaunched {
-      let exit = TargetExit(at: Clock.now(), status: PidFD.exitStatus(pidfd), maxResident: nil)
+      let status = PidFD.exitStatus(pidfd)
+      note(status)
+      let exit = TargetExit(at: Clock.now(), status: status, maxResident: nil)
       control.change { $0.exit = exit }
     }
   }

@@ -11,8 +11,8 @@ enum SignalAction: Equatable, Sendable {
   case kill
   /// Stop watching; the target goes on.
   case detach(EndReason)
-  /// The terminal's stop key was pressed.
-  case jobStop
+  /// The terminal's stop key was pressed, or a background job touched the terminal: with this signal.
+  case jobStop(Int32)
   case resumed
   /// The window has another size.
   case redraw
@@ -63,7 +63,7 @@ struct SignalPolicy: Sendable {
     case SignalNumber.child: return .childChanged
     case SignalNumber.resume: return .resumed
     case SignalNumber.terminalStop, SignalNumber.terminalInput, SignalNumber.terminalOutput:
-      return .jobStop
+      return .jobStop(signal.number)
     default: break
     }
     guard isLaunched else {

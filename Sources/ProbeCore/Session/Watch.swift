@@ -12,9 +12,11 @@ public struct Watch: ~Copyable {
   private let isLaunched: Bool
   private var tracer: OSThread?
   private var attached: PidFD?
-  private var pendingStop = false
   private let trace: TracePoints?
   private let traceCapability: String?
+  /// The stop signal that came to us and is to stop us once it has stopped the target, too.
+  private var pendingStop: Int32?
+  private var limits: Limits
 
   private init(
     _ configuration: WatchConfiguration, isLaunched: Bool, control: WatchControl,
@@ -29,6 +31,7 @@ public struct Watch: ~Copyable {
     self.control = control
     self.signals = signals
     policy = SignalPolicy(isLaunched: isLaunched, sessionLeader: OwnProcess.session)
+    limits = Limits(configuration, start: Clock.now())
   }
 
   private static func prepare(
@@ -62,13 +65,14 @@ public struct Watch: ~Copyable {
   ///   - recording: opened before, so that it fails before the target starts.
   ///   - finished: gets the summary as soon as watching is over, which with a duration is before the
   ///     target ends.
-  /// - Returns: how the target ended; nil if that could not be learnt.
+  /// - Returns: how the target ended, nil if that could not be learnt, and whether it was our time-out
+  ///   that ended it.
   @available(*, noasync)
   public static func launch(
     _ request: LaunchRequest, command: [String], configuration: WatchConfiguration,
     recording: consuming OutputFile?, display: (any LiveDisplay)?,
     finished: (WatchResult) -> Void
-  ) throws(LaunchFailure) -> ExitStatus? {
+  ) throws(LaunchFailure) -> (status: ExitStatus?, isTimedOut: Bool) {
     do throws(WatchError) {
       var watch = try prepare(configuration, isLaunched: true)
       let ownCPU = Clock.ownCPU()
@@ -89,7 +93,8 @@ public struct Watch: ~Copyable {
         target: target, host: host, cpuBefore: before, launcherResident: resident,
         pidfd: held.pidfd, ownCPU: ownCPU, notices: [], recording: recording, display: display)
       finished(result)
-      return watch.waitForTarget()
+      let status = watch.waitForTarget()
+      return (status, watch.limits.hasTimedOut)
     } catch {
       if let failure = error.launch { throw .target(failure) }
       throw .ours(error)
@@ -244,7 +249,7 @@ public struct Watch: ~Copyable {
   private mutating func serve(from start: Instant) -> EndReason {
     var set = PollSet([signals.descriptor.raw, control.mainBell.descriptor.raw])
     var reason = EndReason.exit
-    var limits = Limits(configuration, start: start)
+    limits = Limits(configuration, start: start)
     while true {
       set.wait(limits.next.map { $0 - Clock.now() })
       control.mainBell.drain()
@@ -274,9 +279,9 @@ public struct Watch: ~Copyable {
     case .terminate: send(SignalNumber.terminate)
     case .kill: send(SignalNumber.kill)
     case .detach(let reason): return reason
-    case .jobStop:
-      if isLaunched { pendingStop = true } else { suspend() }
-    case .resumed: pendingStop = false
+    case .jobStop(let number):
+      if isLaunched { pendingStop = number } else { suspend(by: number) }
+    case .resumed: pendingStop = nil
     case .redraw: queue.wake()
     case .childChanged:
       control.change { $0.wantsJobChange = true }
@@ -292,19 +297,19 @@ public struct Watch: ~Copyable {
       defer { facts.jobResumed = false }
       return facts.jobStop
     }
-    guard pendingStop, let stop else { return }
+    guard pendingStop != nil, let stop else { return }
     guard
       stop == SignalNumber.terminalStop || stop == SignalNumber.terminalInput
         || stop == SignalNumber.terminalOutput
     else { return }
-    pendingStop = false
+    pendingStop = nil
     control.change { $0.jobStop = nil }
-    suspend()
+    suspend(by: stop)
   }
 
-  private func suspend() {
+  private func suspend(by signal: Int32) {
     control.change { $0.suspensions += 1 }
-    SignalChannel.stopSelf()
+    SignalChannel.stopSelf(by: signal)
     queue.wake()
   }
 
@@ -313,15 +318,16 @@ public struct Watch: ~Copyable {
     control.tracerBell.signal()
   }
 
-  /// After a duration: waits for the target to end and passes signals on meanwhile.
+  /// After a duration: waits for the target to end; signals and the time-out still reach it.
   private mutating func waitForTarget() -> ExitStatus? {
     var set = PollSet([signals.descriptor.raw, control.mainBell.descriptor.raw])
     while control.read({ $0.exit == nil }) {
-      set.wait(nil)
+      set.wait(limits.next.map { $0 - Clock.now() })
       control.mainBell.drain()
       let now = Clock.now()
       for signal in signals.take() { _ = act(on: policy.decide(signal, at: now)) }
       stopWithTarget()
+      for signal in limits.due(at: now, control) { send(signal) }
     }
     tracer.take()?.join()
     return control.read { $0.exit?.status }

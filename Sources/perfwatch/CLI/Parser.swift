@@ -150,7 +150,6 @@ struct Parser {
     switch command.name {
     case .run:
       guard next < words.count else { throw failure("no program to run") }
-      if words[next].isEmpty { throw failure("the program's name is empty") }
       return .run(
         RunRequest(command: Array(words[next...]), firstWord: next, options: bag.watch))
     case .attach: return .attach(AttachRequest(target: try attachTarget(), options: bag.watch))

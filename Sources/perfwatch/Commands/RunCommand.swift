@@ -34,6 +34,7 @@ enum RunCommand {
 
   private struct Ending {
     var status: ExitStatus?
+    var isTimedOut = false
     var summary: Summary?
     var failed = false
   }
@@ -44,7 +45,7 @@ enum RunCommand {
   ) throws -> Ending {
     var ending = Ending()
     do throws(Watch.LaunchFailure) {
-      ending.status = try Watch.launch(
+      (ending.status, ending.isTimedOut) = try Watch.launch(
         launch, command: shown, configuration: options.configuration, recording: recording,
         display: options.display(title: shown, isLaunched: true)
       ) { result in
@@ -65,7 +66,9 @@ enum RunCommand {
   /// The target's own end comes first; see `ExitCode`.
   private static func finish(_ ending: Ending) -> Int32 {
     guard var summary = ending.summary else { return ExitCode.failure }
-    if summary.run.endedBy != .timeout, case .signal(let signal) = ending.status {
+    // With a duration the watch was over before the time-out was.
+    if ending.isTimedOut { return ExitCode.timeout }
+    if case .signal(let signal) = ending.status {
       endBySignal(signal)
       return 128 + signal
     }

@@ -100,6 +100,19 @@ import Testing
       { $0.output.verbosity == 1 && $0.duration == .seconds(5) }
     ),
     ([["-d1", "-d2"]], { $0.duration == .seconds(2) }),
+    (
+      [["--stall-threshold", "100ms"], ["--stall-threshold=0.1s"]],
+      { $0.stalls.threshold == .milliseconds(100) }
+    ),
+    ([["--observer", "proc"], ["--observer=proc"]], { $0.stalls.observer == .proc }),
+    ([["--observer", "auto"], []], { $0.stalls.observer == nil }),
+    (
+      [["--watch-thread", "io-*", "--watch-thread=42"]],
+      { $0.stalls.selection == .named(["io-*", "42"]) }
+    ),
+    ([["--watch", "loops"], ["--watch=loops"]], { $0.stalls.selection == .loops }),
+    ([["--watch=main"], []], { $0.stalls.selection == .main }),
+    ([["--no-stalls"]], { !$0.watchesStalls }),
   ]
 
   @Test(arguments: forms.indices)

@@ -68,7 +68,8 @@ enum SampleSummary {
             symbol: "epoll_wait")
         ],
         turns: 100, longTurns: 2, blockingTime: .milliseconds(250),
-        longestTurn: .milliseconds(300), startup: .milliseconds(30), verdictless: "too short")
+        longestTurn: .milliseconds(300), startup: .milliseconds(30), verdictless: "too short",
+        undecided: .milliseconds(4), histogram: [.init(below: .milliseconds(1), count: 98)])
     ],
     stalls: [stall], stallsOmitted: 0,
     groups: [

@@ -120,7 +120,9 @@ import Testing
     memory: footprintPeak footprintAtEnd footprintSlopePerSecond residentPeak proportional parts
     memory.parts: anonymous shared swap pageTables huge gpu
     threads: peak atEnd created alarms
-    loops[]: tid name observer homes turns longTurns blockingTime longestTurn startup verdictless
+    loops[]: tid name observer homes turns longTurns blockingTime longestTurn startup verdictless \
+    undecided histogram
+    loops[].histogram[]: below count
     loops[].homes[]: syscall stackPointer programCounter visits symbol
     groups[]: signature title count total longest level blame stallIds heaviestStack
     series: period startMonotonic cpuPercent footprint threads perThreadCPU

@@ -1,5 +1,5 @@
 /* TARGET group=memory
- * 128 MiB private memory, then a fork; the child only reads it for 1.2 s.  RSS of both ~130 MiB
+ * 128 MiB private memory, then a fork; the child only reads it for 1.2 s, or for "cow_fork MS".  RSS of both ~130 MiB
  * (sum 260), PSS ~65 each, real use 130.  While the child lives the parent's PSS halves although it
  * freed nothing.
  * TRUTH: {"exit":0, "stalls":[], "rss_mib":[128, 138], "pss_mib_before":[126, 136],
@@ -9,7 +9,7 @@
 
 #include <poll.h>
 
-int main(void) {
+int main(int argc, char **argv) {
   target_start("cow_fork");
   size_t n = 128u << 20;
   char *p = (char *)mmap(0, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -21,7 +21,7 @@ int main(void) {
     volatile long s = 0;
     for (size_t i = 0; i < n; i += 4096)
       s += p[i];
-    target_sleep_ms(1200);
+    target_sleep_ms(argc > 1 ? atof(argv[1]) : 1200);
     _exit(0);
   }
   for (int i = 0; i < 60; i++) {

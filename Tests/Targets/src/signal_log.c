@@ -33,6 +33,7 @@ int main(int argc, char **argv) {
   sa.sa_flags = SA_SIGINFO | SA_RESTART;
   for (unsigned i = 0; i < sizeof l / sizeof *l; i++)
     sigaction(l[i], &sa, NULL);
+  target_line("{\"ev\":\"ready\"}");
   double lim = argc > 1 ? atof(argv[1]) : 1.5, t = target_now();
   target_kind_tag = NULL;
   while (target_now() - t < lim) {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs a command as the foreground job of a small shell on a fresh pseudo terminal.
 
-    pty_drive.py [--keys T:STR] [--kill T:SIG] [--winch T:RxC] [--hup T:] [--fg T:] ... -- CMD ARGS
+    pty_drive.py [--ready FILE:TEXT] [--keys T:STR] [--kill T:SIG] [--winch T:RxC] [--hup T:]
+                 [--fg T:] ... -- CMD ARGS
 
-At the given seconds it types keys (\\x03 is Ctrl-C, \\x1a Ctrl-Z), sends signals to the command's
+The clock starts once FILE (- for the job's output) holds TEXT, if that is given. At the given seconds it types keys (\\x03 is Ctrl-C, \\x1a Ctrl-Z), sends signals to the command's
 own pid, resizes, hangs up, or brings the stopped job back (--fg). Prints one JSON line: exit
 status, the stop signals that the shell saw (-1 for continued), whether the terminal settings were
 put back, what is left in the session, and the output. Compare a plain run with one under perfwatch.
@@ -27,14 +28,17 @@ JOB_SIGNALS = (signal.SIGTTOU, signal.SIGINT, signal.SIGTSTP, signal.SIGQUIT, si
 
 
 def parse(arguments):
-    """The events in order of time, and the command."""
+    """The events in order of time, what to wait for first, and the command."""
     split = arguments.index("--")
     options, command = arguments[:split], arguments[split + 1 :]
-    events = []
+    events, ready = [], None
     for name, value in zip(options[::2], options[1::2]):
         at, _, what = value.partition(":")
-        events.append((float(at), name, what))
-    return sorted(events), command
+        if name == "--ready":
+            ready = (at, what)
+        else:
+            events.append((float(at), name, what))
+    return sorted(events), ready, command
 
 
 def run_job(terminal, command, unwanted):
@@ -94,8 +98,9 @@ def run_shell(terminal, command, reports, orders):
 class Drive:
     """The other end of the terminal: makes the events happen and collects what comes back."""
 
-    def __init__(self, events, command):
+    def __init__(self, events, ready, command):
         self.events = events
+        self.ready = ready
         self.master, self.slave = pty.openpty()
         self.settings = termios.tcgetattr(self.slave)
         self.reports, reports = os.pipe()
@@ -117,6 +122,25 @@ class Drive:
     def elapsed(self):
         return time.monotonic() - self.start
 
+    def is_ready(self):
+        """Whether the clock of the events runs; it is set to zero when it starts."""
+        if self.ready is None:
+            return True
+        path, text = self.ready
+        if path == "-":
+            content = self.output.decode("latin1")
+        else:
+            try:
+                with open(path, encoding="utf-8") as file:
+                    content = file.read()
+            except OSError:
+                return False
+        if text not in content:
+            return False
+        self.ready = None
+        self.start = time.monotonic()
+        return True
+
     def do(self, name, what):
         if name == "--keys":
             os.write(self.master, codecs.decode(what, "unicode_escape").encode("latin1"))
@@ -134,7 +158,7 @@ class Drive:
             self.is_closed = True
 
     def do_what_is_due(self):
-        while self.pid and self.events and self.elapsed() >= self.events[0][0]:
+        while self.pid and self.events and self.is_ready() and self.elapsed() >= self.events[0][0]:
             _, name, what = self.events.pop(0)
             try:
                 self.do(name, what)
