@@ -111,6 +111,29 @@ public enum MetricCatalog {
     Metric("processes.peak", "processes, most at once", .count, needs: "--children") { summary in
       summary.tree.map { Double($0.processesPeak) }
     },
+    Metric("stall.count", "stalls", .count, needs: "an event loop") { summary in
+      summary.stallTotals.count.map { Double($0) }
+    },
+    Metric("stall.longest", "longest stall", .seconds, needs: "an event loop") {
+      $0.stallTotals.longest?.inSeconds
+    },
+    Metric("stall.total", "time in stalls", .seconds, needs: "an event loop") {
+      $0.stallTotals.total?.inSeconds
+    },
+    Metric("stall.perMinute", "time in stalls a minute", .seconds, needs: "an event loop") {
+      summary in
+      guard let total = summary.stallTotals.total, summary.run.duration > .zero else { return nil }
+      return total.inSeconds / summary.run.duration.inSeconds * 60
+    },
+    Metric("loop.blockingTime", "time of turns beyond 50 ms", .seconds, needs: "an event loop") {
+      summary in
+      let times = summary.loops.filter { $0.verdictless == nil }.compactMap(\.blockingTime)
+      return times.isEmpty ? nil : times.reduce(.zero, +).inSeconds
+    },
+    Metric(
+      "startup.firstIdle", "from the start to the first idle wait", .seconds,
+      needs: "an event loop in a launched program"
+    ) { $0.loops.first?.startup?.inSeconds },
     Metric("observer.cpu", "CPU used by perfwatch", .percent) { $0.observer.cpuPercent },
     Metric("observer.late", "ticks of perfwatch that came late", .count) {
       Double($0.observer.lateProbes)

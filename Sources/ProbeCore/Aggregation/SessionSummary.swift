@@ -11,7 +11,7 @@ extension SessionState {
         alarms: []),
       tree: treePart, loops: stalls.loopRows(names: threads.name),
       stalls: stalls.stallRows(start: start.start, names: threads.name),
-      stallsOmitted: stalls.omitted, groups: [],
+      stallsOmitted: stalls.omitted, stallTotals: stalls.totals, groups: [],
       series: series.series(threads: hottest(8)), observer: observerPart, warnings: [],
       verdict: Summary.Verdict(result: .none, rules: []))
     summary.warnings = (notices + derivedNotices(summary)).map {

@@ -5,10 +5,16 @@ struct StallAccount: Sendable, Equatable {
   /// Stalls kept one by one; the rest is in the sums (DESIGN part 5). The longest are never dropped.
   static let capacity = 100
 
+  /// Stalls that a live view can still tell of. Chosen.
+  static let recentCapacity = 8
+
   private(set) var loops: [LoopReading] = []
   private(set) var stalls: [StallReading] = []
   private(set) var open: [StallBegan] = []
   private(set) var omitted = 0
+  /// The last stalls that ended, oldest first, and how many have ended in all: for the live view.
+  private(set) var recent: [StallReading] = []
+  private(set) var ended = 0
   /// Over all stalls of the kinds that are held against a program, omitted ones included.
   private(set) var count = 0
   private(set) var total = Nanoseconds.zero
@@ -31,6 +37,9 @@ struct StallAccount: Sendable, Equatable {
 
   mutating func ended(_ stall: StallReading) {
     open.removeAll { $0.id == stall.id }
+    ended += 1
+    recent.append(stall)
+    if recent.count > Self.recentCapacity { recent.removeFirst() }
     if stall.kind == .stall || stall.kind == .exit {
       count += 1
       total += stall.duration - stall.parts.stopped
@@ -43,6 +52,14 @@ struct StallAccount: Sendable, Equatable {
       stalls[shortest].duration < stall.duration
     else { return }
     stalls[shortest] = stall
+  }
+
+  /// The sums; nil unless at least one loop was judged.
+  var totals: Summary.StallTotals {
+    guard loops.contains(where: { $0.verdictless == nil }) else {
+      return Summary.StallTotals(count: nil, total: nil, longest: nil)
+    }
+    return Summary.StallTotals(count: count, total: total, longest: longest ?? .zero)
   }
 
   func loopRows(names: (ThreadID) -> String) -> [Summary.Loop] {

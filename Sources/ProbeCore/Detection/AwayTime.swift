@@ -13,6 +13,7 @@ struct AwayTime: Sendable, Equatable {
   var chanceOfMissing = 1.0
   var stopped = Nanoseconds.zero
   private var waits: [WaitCategory: Int] = [:]
+  private var probes = 0
   private var lastWait: Wait?
   private var lastSlices: UInt64?
 
@@ -50,6 +51,12 @@ struct AwayTime: Sendable, Equatable {
     lastSlices = probe.slices
     if first == nil { first = probe }
     last = probe
+    probes += 1
+  }
+
+  /// The share of probes that saw the thread blocked.
+  var blockedShare: Double {
+    probes > 0 ? Double(waits.values.reduce(0, +)) / Double(probes) : 0
   }
 
   /// read and write calls a millisecond while away; nil where they were not read twice.

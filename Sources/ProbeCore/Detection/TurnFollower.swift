@@ -195,9 +195,10 @@ struct TurnFollower: Sendable {
   private var certainty: Certainty {
     if hasLost { return .probable }
     if isExact { return .exact }
-    guard let away else { return .exact }
-    if away.hiddenSleeps > 0 { return .probable }
-    return (away.ioCallsPerMillisecond ?? 0) > Self.busyIOPerMillisecond / 4 ? .probable : .exact
+    // A thread that only ran may have been home without sleeping there: its wait was over at once. What
+    // was mostly seen blocked away from home was nowhere else.
+    guard let away, away.hiddenSleeps == 0 else { return .probable }
+    return away.blockedShare > 0.5 ? .exact : .probable
   }
 
   private mutating func finishStartup(at low: Instant, _ high: Instant, _ probe: ThreadProbe) {

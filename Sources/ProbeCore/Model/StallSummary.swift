@@ -55,6 +55,14 @@ extension Summary {
     public var stacks: [Stack]
   }
 
+  /// Sums over all stalls that are held against the program (kinds `stall` and `exit`), those that were
+  /// not kept one by one included; nil where no loop could be judged.
+  public struct StallTotals: Sendable, Equatable, Codable {
+    public var count: Int?
+    public var total: Nanoseconds?
+    public var longest: Nanoseconds?
+  }
+
   public struct Cause: Sendable, Equatable, Codable {
     public var sentence: String
     public var parts: CauseParts

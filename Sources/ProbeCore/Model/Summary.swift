@@ -22,6 +22,7 @@ public struct Summary: Sendable, Equatable, Codable {
   public var loops: [Loop]
   public var stalls: [Stall]
   public var stallsOmitted: Int
+  public var stallTotals: StallTotals
   public var groups: [StallGroup]
   public var series: Series
   public var observer: Observer

@@ -34,6 +34,10 @@ public struct LiveSnapshot: Sendable, Equatable {
   public var threadCount: Int?
   /// Processes of the tree; nil without `--children`.
   public var processCount: Int?
+  /// Stalls that have ended; nil where no loop can be judged.
+  public var stallCount: Int?
+  /// The longest stall that goes on, as a sentence.
+  public var openStall: String?
   /// The newest last.
   public var lastNotices: [String] = []
   /// What the observer could use, in a few words.
@@ -137,6 +141,10 @@ public enum LiveBlock {
     if !watching.isEmpty {
       lines.append((6, StyledLine("watching   " + "  " + watching.joined(separator: ", "), .dim)))
     }
+    if let stalls = snapshot.stallCount {
+      lines.append(row(2, "stalls", "\(stalls)", ""))
+    }
+    if let open = snapshot.openStall { lines.append((1, StyledLine("! " + safe(open), .bad))) }
     for notice in snapshot.lastNotices.suffix(3) {
       lines.append((5, StyledLine("! " + safe(notice), .warning)))
     }
@@ -174,6 +182,7 @@ public enum LiveLine {
     }
     if let count = snapshot.threadCount { parts.append("threads \(count)") }
     if let count = snapshot.processCount { parts.append("processes \(count)") }
+    if let stalls = snapshot.stallCount, stalls > 0 { parts.append("stalls \(stalls)") }
     if let hottest = snapshot.hottest.first, snapshot.threadCount != 1 {
       let name = DisplayText.cut(
         DisplayText.safe(hottest.name, isUnicode: isUnicode), to: 20, isUnicode: isUnicode)

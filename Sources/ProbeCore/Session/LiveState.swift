@@ -16,6 +16,8 @@ extension LiveSnapshot {
     threadCount = state.threadsNow
     processCount = state.tree?.members.count
     lastNotices = state.noticeTexts
+    stallCount = state.stalls.totals.count
+    openStall = state.openStalls(at: time).first.map(\.text)
     lateTicks = state.lateTicks + state.skippedTicks
   }
 }
@@ -26,6 +28,35 @@ extension SessionState {
 
   /// The notices so far, oldest first, as sentences.
   public var noticeTexts: [String] { notices.map { $0.code.message($0.detail) } }
+
+  /// How many stalls have ended so far.
+  public var endedStalls: Int { stalls.ended }
+
+  /// The stalls that ended after the first `count` of them, as sentences; at most the last few.
+  public func stallTexts(after count: Int) -> [String] {
+    stalls.recent.suffix(max(0, stalls.ended - count)).map { stall in
+      let level = StallLevel(stall.duration - stall.parts.stopped).rawValue
+      let at = Units.text(max(.zero, stall.start - start.start))
+      let what = stall.kind == .stall ? "" : " (\(stall.kind.rawValue))"
+      let word = level == "stall" ? "stall" : "stall, \(level)"
+      return "\(word): \(name(stall.tid)) for \(Units.text(stall.duration)) at \(at)\(what): "
+        + CauseSentence.of(stall)
+    }
+  }
+
+  /// Stalls that go on, longest first, with their level so far.
+  public func openStalls(at time: Instant) -> [(id: Int, level: StallLevel, text: String)] {
+    stalls.open.sorted { $0.start < $1.start }.map { stall in
+      let length = max(.zero, time - stall.start)
+      let level = StallLevel(length)
+      return (
+        stall.id, level,
+        "stall: \(name(stall.tid)) for \(Units.text(length)) so far (\(level.rawValue))"
+      )
+    }
+  }
+
+  private func name(_ tid: ThreadID) -> String { "\(threads.name(tid)) (\(tid))" }
 
   /// The threads that ran most over the last tick.
   func hottestNow(_ count: Int) -> [LiveSnapshot.Thread] {

@@ -11,6 +11,9 @@ final class ProgressDisplay: LiveDisplay {
     var nextLine: Instant?
     var noticesShown = 0
     var wasStopped = false
+    var stallsShown = 0
+    /// The level at which a stall that goes on was last told of.
+    var openLevels: [Int: StallLevel] = [:]
   }
 
   /// Chosen: the eye sees a change, the CPU does not.
@@ -68,6 +71,29 @@ final class ProgressDisplay: LiveDisplay {
       ? 0 : min(LiveBlock.rows(of: drawn.lines, columns: drawn.size.columns), drawn.size.rows)
   }
 
+  /// A line for each stall that ended and for each level that one which goes on has reached.
+  private static func stallLines(
+    _ state: SessionState, at time: Instant, _ drawn: inout Drawn
+  ) -> String {
+    var text = ""
+    let hidden =
+      state.endedStalls - drawn.stallsShown - state.stallTexts(after: drawn.stallsShown).count
+    if hidden > 0 { text += "perfwatch: \(hidden) more stalls\n" }
+    for line in state.stallTexts(after: drawn.stallsShown) {
+      text += "perfwatch: \(SafeText.terminal(line))\n"
+    }
+    drawn.stallsShown = state.endedStalls
+    var levels: [Int: StallLevel] = [:]
+    for stall in state.openStalls(at: time) {
+      levels[stall.id] = stall.level
+      if drawn.openLevels[stall.id].map({ $0 < stall.level }) ?? true {
+        text += "perfwatch: \(SafeText.terminal(stall.text))\n"
+      }
+    }
+    drawn.openLevels = levels
+    return text
+  }
+
   private func speak(
     _ state: SessionState, _ snapshot: LiveSnapshot, at time: Instant, period: Nanoseconds
   ) {
@@ -78,6 +104,7 @@ final class ProgressDisplay: LiveDisplay {
         text += "perfwatch: note: \(SafeText.terminal(notice))\n"
       }
       drawn.noticesShown = state.noticeTexts.count
+      text += Self.stallLines(state, at: time, &drawn)
       let isDue = drawn.nextLine.map { time >= $0 } ?? false
       let hasChanged = state.isTargetStopped != drawn.wasStopped
       drawn.wasStopped = state.isTargetStopped

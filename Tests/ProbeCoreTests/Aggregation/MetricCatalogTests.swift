@@ -3,11 +3,11 @@ import Testing
 @testable import ProbeCore
 
 @Suite struct MetricCatalogTests {
-  @Test func `keys are unique, lower-case and dotted`() {
+  @Test func `keys are unique words with dots between`() {
     let keys = MetricCatalog.all.map(\.key)
     #expect(Set(keys).count == keys.count)
     for key in keys {
-      #expect(key.allSatisfy { $0.isLowercase || $0 == "." || $0 == "-" }, "\(key)")
+      #expect(key.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "." || $0 == "-") }, "\(key)")
     }
   }
 

@@ -72,6 +72,7 @@ enum SampleSummary {
         undecided: .milliseconds(4), histogram: [.init(below: .milliseconds(1), count: 98)])
     ],
     stalls: [stall], stallsOmitted: 0,
+    stallTotals: .init(count: 1, total: .milliseconds(300), longest: .milliseconds(300)),
     groups: [
       .init(
         signature: "work(_:)", title: "work", count: 1, total: .milliseconds(300),
@@ -109,7 +110,8 @@ enum SampleSummary {
       footprintPeak: nil, footprintAtEnd: nil, footprintSlopePerSecond: nil, residentPeak: nil,
       proportional: nil, parts: nil),
     threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []), tree: nil, loops: [],
-    stalls: [], stallsOmitted: 0, groups: [],
+    stalls: [], stallsOmitted: 0,
+    stallTotals: .init(count: nil, total: nil, longest: nil), groups: [],
     series: .init(
       period: .zero, startMonotonic: 0, cpuPercent: [], footprint: [], threads: [],
       perThreadCPU: []),

@@ -107,7 +107,7 @@ import Testing
   /// As the tables of the summary's description list them.
   static let order = """
     : schema perfwatch target host run exit metrics cpu memory threads tree loops stalls \
-    stallsOmitted groups series observer warnings verdict
+    stallsOmitted stallTotals groups series observer warnings verdict
     perfwatch: version commit
     target: pid executable command launched startTicks
     host: name kernel architecture cores container
@@ -124,6 +124,7 @@ import Testing
     undecided histogram
     loops[].histogram[]: below count
     loops[].homes[]: syscall stackPointer programCounter visits symbol
+    stallTotals: count total longest
     groups[]: signature title count total longest level blame stallIds heaviestStack
     series: period startMonotonic cpuPercent footprint threads perThreadCPU
     series.perThreadCPU[]: tid name values

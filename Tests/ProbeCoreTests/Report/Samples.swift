@@ -58,7 +58,8 @@ enum Samples {
         footprintPeak: nil, footprintAtEnd: nil, footprintSlopePerSecond: nil, residentPeak: nil,
         proportional: nil, parts: nil),
       threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []), tree: nil, loops: [],
-      stalls: [], stallsOmitted: 0, groups: [],
+      stalls: [], stallsOmitted: 0,
+      stallTotals: .init(count: nil, total: nil, longest: nil), groups: [],
       series: .init(
         period: .milliseconds(100), startMonotonic: 0, cpuPercent: [], footprint: [], threads: [],
         perThreadCPU: []),
