@@ -13,6 +13,8 @@ struct LoopSampler: ~Copyable {
   private var lastSleeps: UInt64 = 0
   /// What a descriptor is, by its number; forgotten when the thread runs again.
   private var knownObject: (descriptor: UInt64, category: WaitCategory)?
+  /// The last wait, which `restart_syscall` goes on with.
+  private var lastWait: Wait?
   /// Whether where it waits can be read: not for another user's process.
   let canReadWaits: Bool
 
@@ -40,7 +42,7 @@ struct LoopSampler: ~Copyable {
   }
 
   /// Reads the thread. What is read first and last must agree, or the thread moved meanwhile.
-  /// CPU split and I/O calls cost more and matter only away from home, so they are read only there.
+  /// I/O calls matter only away from home, so they are read only there.
   mutating func probe(_ source: inout ProcSource) throws(ReadingError) -> ThreadProbe {
     for attempt in 0..<3 {
       let before = try readSchedStat(&source)
@@ -59,13 +61,13 @@ struct LoopSampler: ~Copyable {
       var probe = ThreadProbe(
         at: Clock.now(), state: state, cpu: after.cpu, runDelay: after.runDelay,
         slices: after.timeslices, sleeps: lastSleeps)
-      if needsMore(state) { addMore(&probe, &source) }
+      addMore(&probe, &source, withIO: mayBeAway(state))
       return probe
     }
     throw .gone
   }
 
-  private func needsMore(_ state: ThreadProbe.State) -> Bool {
+  private func mayBeAway(_ state: ThreadProbe.State) -> Bool {
     if case .waiting(let wait) = state { return wait.waitClass != .idle }
     return true
   }
@@ -109,8 +111,22 @@ struct LoopSampler: ~Copyable {
     }
   }
 
-  /// What a call with these arguments waits for.
+  /// What a call with these arguments waits for; a restarted call is the one that was interrupted.
   mutating func wait(
+    _ number: Int32, _ arguments: [UInt64], _ stackPointer: UInt64, _ programCounter: UInt64,
+    _ source: borrowing ProcSource
+  ) -> Wait {
+    if number == WaitCalls.restart, let lastWait, lastWait.site.stackPointer == stackPointer,
+      lastWait.site.programCounter == programCounter
+    {
+      return lastWait
+    }
+    let wait = fresh(number, arguments, stackPointer, programCounter, source)
+    lastWait = wait
+    return wait
+  }
+
+  private mutating func fresh(
     _ number: Int32, _ arguments: [UInt64], _ stackPointer: UInt64, _ programCounter: UInt64,
     _ source: borrowing ProcSource
   ) -> Wait {
@@ -155,7 +171,9 @@ struct LoopSampler: ~Copyable {
     return category
   }
 
-  private func addMore(_ probe: inout ThreadProbe, _ source: inout ProcSource) {
+  private func addMore(
+    _ probe: inout ThreadProbe, _ source: inout ProcSource, withIO: Bool
+  ) {
     if let count = try? source.read(stat),
       let line = try? TaskStat(source.buffer.span.extracting(0..<count))
     {
@@ -165,7 +183,7 @@ struct LoopSampler: ~Copyable {
       if line.isStopped { probe.state = .stopped }
       probe.isExiting = line.isExiting
     }
-    if io >= 0, let count = try? source.read(io) {
+    if withIO, io >= 0, let count = try? source.read(io) {
       probe.ioCalls = TaskIO.calls(source.buffer.span.extracting(0..<count))
     }
   }

@@ -95,4 +95,14 @@ enum WaitCalls {
   }
 
   static let ringEnter: Int32 = 426
+
+  /// What is traced beside the waits themselves.
+  static var control: [Int32] { exits + [restart] }
+
+  /// restart_syscall: how the kernel goes on with a wait that a stop or a signal interrupted.
+  #if arch(arm64)
+    static let restart: Int32 = 128
+  #else
+    static let restart: Int32 = 219
+  #endif
 }

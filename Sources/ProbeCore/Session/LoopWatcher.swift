@@ -35,7 +35,7 @@ private final class WatchedLoop {
     sampler = try LoopSampler(tid, &source)
     var settings = settings
     if let points {
-      trace = try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.exits)
+      trace = try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
     }
     if trace == nil { settings.observer = .proc }
     detector = LoopDetector(tid: tid, settings)
@@ -70,7 +70,7 @@ private final class WatchedLoop {
     }
     if !isRestricted, detector.learner.needsOnlyIdleWaits {
       isRestricted = true
-      trace?.restrict(to: WaitCalls.idleHomes + WaitCalls.exits)
+      trace?.restrict(to: WaitCalls.idleHomes + WaitCalls.control)
     }
   }
 }
