@@ -59,14 +59,6 @@ struct AwayTime: Sendable, Equatable {
     probes > 0 ? Double(waits.values.reduce(0, +)) / Double(probes) : 0
   }
 
-  /// read and write calls a millisecond while away; nil where they were not read twice.
-  var ioCallsPerMillisecond: Double? {
-    guard let start = first, let end = last, let before = start.ioCalls, let now = end.ioCalls,
-      end.at > start.at
-    else { return nil }
-    return Double(now - min(now, before)) / (end.at - start.at).inMilliseconds
-  }
-
   /// The parts of a turn of this length; they add up to it.
   ///
   /// - Parameter end: the first probe after the turn, or the last one in it.

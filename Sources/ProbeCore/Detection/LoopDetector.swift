@@ -24,7 +24,7 @@ struct LoopDetector: Sendable {
   /// Shorter than this, a sleep, read or lock was not waited for. Chosen.
   static let realWait = Nanoseconds.microseconds(200)
 
-  let settings: Settings
+  private(set) var settings: Settings
   private(set) var learner = HomeLearner()
   private var kept: [Fact] = []
   private(set) var follower: TurnFollower
@@ -86,6 +86,13 @@ struct LoopDetector: Sendable {
     }
     if learner.standing == .learning { return }
     follower.finish(at: time, exited: exited)
+  }
+
+  /// No more records will come: go on with probes alone.
+  mutating func fallBackToProbes() {
+    if learner.standing == .learning { kept.removeAll() }
+    settings.observer = .proc
+    follower.fallBackToProbes()
   }
 
   private mutating func feed(_ fact: Fact) {

@@ -12,7 +12,7 @@ struct TurnFollower: Sendable {
   /// Below this chance, sleeps that no probe saw are not taken for visits home. Chosen.
   static let smallChance = 1e-3
 
-  private let settings: LoopDetector.Settings
+  private var settings: LoopDetector.Settings
   var log: TurnLog
   private var away: AwayTime?
   /// Bounds of the moment when home was left; equal where it is exact.
@@ -76,8 +76,33 @@ struct TurnFollower: Sendable {
     // Where the thread cannot be read it is not known to be away.
     if probe.state == .unknown, away == nil { return }
     leave(probe)
+    if isTurningUnseen(probe) {
+      restart(at: probe)
+      return
+    }
     away?.add(probe)
     look(at: probe.at)
+  }
+
+  /// A saturated loop never sleeps at home, but reads and writes at every turn: so many calls since the
+  /// last probe are taken for turns. What computes in silence is not.
+  private func isTurningUnseen(_ probe: ThreadProbe) -> Bool {
+    guard homeCount > 0, probe.state == .running, let before = away?.last?.ioCalls,
+      let now = probe.ioCalls, let since = away?.last?.at, probe.at > since
+    else { return false }
+    return Double(now - min(now, before))
+      >= Self.busyIOPerMillisecond * (probe.at - since).inMilliseconds
+  }
+
+  private mutating func restart(at probe: ThreadProbe) {
+    guard let since = away?.last?.at else { return }
+    log.undecided += probe.at - since
+    log.retract()
+    var again = AwayTime(base: probe)
+    again.add(probe)
+    away = again
+    leftAfter = since
+    leftBefore = probe.at
   }
 
   /// Begins anew when other places turn out to be the homes.
@@ -216,11 +241,6 @@ struct TurnFollower: Sendable {
     guard time - start - away.stopped >= settings.threshold else { return }
     if !isExact {
       if away.hiddenSleeps > 0, burstLeft > 0 { return }
-      if let rate = away.ioCallsPerMillisecond, rate >= Self.busyIOPerMillisecond,
-        away.chanceOfMissing > Self.smallChance
-      {
-        return
-      }
     }
     log.begin(isStartup ? .startup : nested == nil ? .stall : .nested, start: start)
   }
@@ -234,6 +254,17 @@ struct TurnFollower: Sendable {
   }
 
   mutating func countBurstProbe() { burstLeft = max(0, burstLeft - 1) }
+
+  mutating func fallBackToProbes() {
+    settings.observer = .proc
+    log.observer = .proc
+    homeProbe = nil
+    away = nil
+    nested = nil
+    leftAfter = nil
+    isStartup = false
+    log.retract()
+  }
 
   // MARK: Nested waits
 

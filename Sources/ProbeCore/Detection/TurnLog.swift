@@ -33,7 +33,7 @@ struct TurnLog: Sendable, Equatable {
   static let longTurn = Nanoseconds.milliseconds(50)
 
   let tid: ThreadID
-  let observer: LoopObserver
+  var observer: LoopObserver
   let threshold: Nanoseconds
   private(set) var turns = 0
   private(set) var longTurns = 0

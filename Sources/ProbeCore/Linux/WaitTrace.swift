@@ -115,16 +115,20 @@ public struct ObserverProblem: Error, Sendable, Equatable {
     for index in unsafe rings.indices { _ = unsafe cprobe_perf_set_filter(rings[index].fd, filter) }
   }
 
-  /// What happened since the last call, oldest first.
-  mutating func take(_ body: (Instant, WaitTraceRecord) -> Void) {
-    while true {
+  /// What happened since the last call, oldest first; as much as fits the buffer, so that a thread which
+  /// waits faster than we read cannot hold us up. The rest comes next time, or is lost and reported so.
+  ///
+  /// - Returns: false when more is waiting.
+  mutating func take(_ body: (Instant, WaitTraceRecord) -> Void) -> Bool {
+    for _ in 0..<4 {
       let count = unsafe buffer.withUnsafeMutableBufferPointer { space in
         // An array with content has an address.
         unsafe space.baseAddress.map { unsafe cprobe_ring_take(&rings[0], $0, space.count) } ?? 0
       }
-      if count == 0 { return }
+      if count == 0 { return true }
       Self.parse(buffer[..<count], points: points, body)
     }
+    return false
   }
 
   /// Takes samples apart: time, raw fields of the tracepoint, then the two registers.

@@ -20,6 +20,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case proportionalUnreadable = "proportional-unreadable"
   case proportionalCost = "proportional-cost"
   case sudoRoot = "sudo-root"
+  case tracingGivenUp = "tracing-given-up"
   case otherLoops = "other-loops"
   case stallsNotWatched = "stalls-not-watched"
 
@@ -43,6 +44,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .proportionalUnreadable: "PSS was not measured: \(detail)"
     case .proportionalCost: "reading PSS holds up the target's own mmap: \(detail)"
     case .sudoRoot: "the target runs as root: \(detail)"
+    case .tracingGivenUp: "the kernel's records were given up to spare the target: \(detail)"
     case .otherLoops: "other threads loop, too: \(detail)"
     case .stallsNotWatched: "stalls were not judged: \(detail)"
     }
@@ -70,6 +72,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .proportionalUnreadable: "--pss needs the target alive and readable at the end"
     case .proportionalCost: "leave out --pss where that is too long"
     case .sudoRoot: "drop it with `perfwatch run setpriv --reuid UID -- CMD` if that is not meant"
+    case .tracingGivenUp: "its stalls are seen by /proc from here on, less exactly"
     case .otherLoops: "watch them with --watch-thread NAME or --watch loops"
     case .stallsNotWatched: "CPU, memory and threads are measured"
     }

@@ -26,6 +26,11 @@ private final class WatchedLoop {
   var trace: WaitTrace?
   var detector: LoopDetector
   private var isRestricted = false
+  /// Records since `countedSince`, to notice a thread that waits too often to be traced.
+  private var recordCount = 0
+  private var countedSince = Clock.now()
+  /// Set when tracing was given up and not yet told: how often the thread waited.
+  private var waitsPerSecond: Int?
   var isGone = false
 
   init(
@@ -35,7 +40,8 @@ private final class WatchedLoop {
     sampler = try LoopSampler(tid, &source)
     var settings = settings
     if let points {
-      trace = try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
+      trace = try? WaitTrace(
+        tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
     }
     if trace == nil { settings.observer = .proc }
     detector = LoopDetector(tid: tid, settings)
@@ -54,7 +60,7 @@ private final class WatchedLoop {
   func takeRecords(_ source: borrowing ProcSource) {
     guard trace != nil else { return }
     var records: [(Instant, WaitTraceRecord)] = []
-    trace?.take { records.append(($0, $1)) }
+    let isUpToDate = trace?.take { records.append(($0, $1)) } ?? true
     for (time, record) in records {
       switch record {
       case .entered(let call, _, _, _)
@@ -68,10 +74,38 @@ private final class WatchedLoop {
       case .lost: detector.take(WaitRecord(at: time, step: .lost))
       }
     }
+    giveUpIfTooMany(records.count, isUpToDate: isUpToDate)
     if !isRestricted, detector.learner.needsOnlyIdleWaits {
       isRestricted = true
       trace?.restrict(to: WaitCalls.idleHomes + WaitCalls.control)
     }
+  }
+}
+
+extension WatchedLoop {
+  /// Waits a second beyond which the thread is no longer traced. Each costs it about a microsecond
+  /// (measured), so this keeps its slowdown at 1 %.
+  static let tolerable = 10_000
+
+  /// How often the thread waited when tracing was given up; once.
+  func takeRefusal() -> Int? {
+    defer { waitsPerSecond = nil }
+    return waitsPerSecond
+  }
+
+  private func giveUpIfTooMany(_ records: Int, isUpToDate: Bool) {
+    recordCount += records
+    let time = Clock.now() - countedSince
+    // What lags behind cannot tell whether a turn goes on.
+    guard time >= .milliseconds(500) || !isUpToDate else { return }
+    // Two records a wait.
+    let rate = Int(Double(recordCount) / 2 / time.inSeconds)
+    recordCount = 0
+    countedSince = Clock.now()
+    guard rate > Self.tolerable || !isUpToDate else { return }
+    waitsPerSecond = rate
+    trace = nil
+    detector.fallBackToProbes()
   }
 }
 
@@ -143,6 +177,13 @@ struct LoopWatcher {
       loop.probe(isQuick: isQuick, &source)
       frames += emit(loop, into: &out)
       if loop.detector.wantsBurst { wantsQuick = true }
+      if let rate = loop.takeRefusal() {
+        EventCodec.encode(
+          .notice(
+            .tracingGivenUp, detail: "thread \(loop.sampler.tid) waits \(rate) times a second"),
+          into: &out)
+        frames += 1
+      }
       if loop.isGone, loops.count > 1 || loop.sampler.tid.rawValue != pid.rawValue {
         frames += finish(loop, at: Clock.now(), exited: false, source, into: &out)
       }
