@@ -33,6 +33,7 @@ import Testing
       .treeRound(at: Script.at(300), cpu: .milliseconds(400)),
       .observer(ObserverReading(cpu: .milliseconds(2), residentPeak: 1 << 20, droppedEvents: 1)),
       .notice(.otherUser, detail: "uid 3"),
+      .loop(SampleEvents.loop), .stall(SampleEvents.stall),
       .exited(TargetExit(at: Script.at(310), status: .signal(9), maxResident: 5)),
       Script.ended(310),
     ]
@@ -167,7 +168,7 @@ private struct Wild {
         name: text(), kernel: text(), architecture: "", cores: Int(number()), container: flag()),
       startedAt: number(), start: time(), period: length(), pageSize: Int(number()),
       clockTicksPerSecond: Int(number()), cpuBefore: maybe { $0.length() },
-      launcherResident: maybe { $0.unsigned() }, followsChildren: flag(), treeObserver: text())
+      launcherResident: maybe { $0.unsigned() }, followsChildren: flag())
   }
 
   mutating func memory() -> MemoryReading {
@@ -178,7 +179,7 @@ private struct Wild {
   }
 
   mutating func event() -> ProbeEvent {
-    switch dice.below(18) {
+    switch dice.below(22) {
     case 0, 1:
       let threads = (0..<dice.below(4)).map { _ in
         ThreadReading(tid: ThreadID(id()), cpu: length(), runDelay: length())
@@ -216,6 +217,35 @@ private struct Wild {
           childCPU: length(), minorFaults: unsigned(), memory: maybe { $0.memory() }))
     case 11: return .memberEnded(ProcessID(id()), at: time())
     case 12: return .treeRound(at: time(), cpu: dice.below(4) == 0 ? length() : nil)
+    case 18:
+      var loop = LoopReading(tid: ThreadID(id()), observer: flag() ? .proc : .kernel)
+      loop.homes = [
+        .init(
+          site: WaitSite(call: id(), stackPointer: unsigned(), programCounter: unsigned()),
+          call: text(), visits: Int(number()))
+      ]
+      loop.turns = maybe { Int($0.number()) }
+      loop.longTurns = Int(number())
+      loop.blockingTime = length()
+      loop.longestTurn = maybe { $0.length() }
+      loop.startup = maybe { $0.length() }
+      loop.undecided = length()
+      loop.verdictless = maybe { $0.text() }
+      loop.histogram = TurnHistogram(counts: [Int(number()): Int(number()), 3: 1])
+      return .loop(loop)
+    case 19:
+      var parts = Summary.CauseParts()
+      for field in Summary.CauseParts.fields { parts[keyPath: field] = length() }
+      return .stall(
+        StallReading(
+          id: Int(number()), tid: ThreadID(id()), kind: flag() ? .stall : .nested, start: time(),
+          duration: length(), error: length(), observer: .proc, certainty: .probable, parts: parts))
+    case 20:
+      return flag()
+        ? .stallRetracted(Int(number()))
+        : .stallBegan(
+          StallBegan(id: Int(number()), tid: ThreadID(id()), start: time(), kind: .startup))
+    case 21: return .capability(text(), value: text())
     case 13: return .executed(at: time(), executable: [0x2f, 0xff])
     case 14: return .stopped(flag(), at: time())
     case 15:

@@ -40,8 +40,8 @@ import Testing
     // An alarm that was set before perfwatch was executed is the target's.
     Row(14, .forward(14), .forward(14), .forward(14), attached: .ignore),
     Row(17, .childChanged, attached: .childChanged), Row(18, .resumed, attached: .resumed),
-    Row(20, .jobStop, attached: .jobStop), Row(21, .jobStop, attached: .jobStop),
-    Row(22, .jobStop, attached: .jobStop), Row(28, .redraw, attached: .redraw),
+    Row(20, .jobStop(20), attached: .jobStop(20)), Row(21, .jobStop(21), attached: .jobStop(21)),
+    Row(22, .jobStop(22), attached: .jobStop(22)), Row(28, .redraw, attached: .redraw),
   ]
 
   @Test(arguments: rows) func `a first signal is taken by the table`(_ row: Row) {
