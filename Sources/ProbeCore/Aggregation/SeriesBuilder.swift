@@ -39,7 +39,7 @@ struct SeriesBuilder: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - account: the thread's place in the list of accounts.
+  ///   - account: the number of the thread's account.
   ///   - isNotable: a thread without a series gets one only if it matters and there is room.
   mutating func add(cpu: Nanoseconds, account: Int, isNotable: Bool, at time: Instant) {
     guard byThread[account] != nil || (isNotable && byThread.count < Self.threadCapacity) else {

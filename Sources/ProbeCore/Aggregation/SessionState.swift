@@ -34,6 +34,7 @@ public struct SessionState: Sendable, Equatable {
   /// How long the last tick's interval was.
   private(set) var lastInterval: Nanoseconds?
   private var lastTickAt: Instant
+  private var lastClockAt: Instant
   private var treeTickAt: Instant
   private var treeCPU = Nanoseconds.zero
   var treePeak = PeakRate()
@@ -45,6 +46,7 @@ public struct SessionState: Sendable, Equatable {
     executable = start.target.executable
     lastAt = start.start
     lastTickAt = start.start
+    lastClockAt = start.start
     treeTickAt = start.start
     processCPU = start.cpuBefore
     capabilities = start.capabilities
@@ -98,32 +100,34 @@ public struct SessionState: Sendable, Equatable {
 
   private mutating func apply(_ tick: Tick) {
     ticks += 1
-    skippedTicks += tick.skipped
+    skippedTicks = skippedTicks.saturatedAdding(max(0, tick.skipped))
     // Half a period late is late: the next tick is nearer than the one it stands for.
     if tick.late > start.period / 2 { lateTicks += 1 }
     threadsNow = tick.threadCount
     threadsPeak = max(threadsPeak ?? 0, tick.threadCount)
-    let length = tick.at - lastTickAt
     for reading in tick.threads {
       guard let used = threads.read(reading, tick: ticks) else { continue }
-      let total = threads.all[used.account].used
+      let account = threads.all[used.account]
       series.add(
-        cpu: used.cpu, account: used.account,
-        isNotable: total > (tick.at - start.start) / 100, at: tick.at)
+        cpu: used.cpu, account: account.number,
+        isNotable: account.used > (tick.at - start.start) / 100, at: tick.at)
     }
     if let cpu = tick.processCPU {
       // A clock that runs backwards is another process's: nothing is charged.
       let used = max(.zero, cpu - (processCPU ?? cpu))
       processCPU = max(processCPU ?? cpu, cpu)
+      // Since the clock was last read: a tick without it must not make the next one look busy.
+      let length = tick.at - lastClockAt
       if length > .zero {
         series.add(cpu: used, over: length, threads: tick.threadCount, at: tick.at)
         recentPercent = Percent.of(used, length)
         peak.add(used, over: length)
+        lastClockAt = tick.at
       }
     }
-    if length > .zero {
+    if tick.at > lastTickAt {
+      lastInterval = tick.at - lastTickAt
       lastTickAt = tick.at
-      lastInterval = length
     }
     advance(to: tick.at)
   }
@@ -157,6 +161,9 @@ public struct SessionState: Sendable, Equatable {
   }
 
   private mutating func advance(to time: Instant) { lastAt = max(lastAt, time) }
+
+  /// Ticks that did not come when they should have.
+  var lateOrSkipped: Int { lateTicks.saturatedAdding(skippedTicks) }
 
   /// From the start of watching to the last thing seen.
   var duration: Nanoseconds { max(.zero, (end?.at ?? lastAt) - start.start) }

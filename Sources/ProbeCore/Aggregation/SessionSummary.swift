@@ -58,11 +58,12 @@ extension SessionState {
     guard let times else { return nil }
     func grown(_ now: UInt64, since before: UInt64?) -> UInt64 { now - min(now, before ?? 0) }
     let userTicks = grown(times.user, since: firstTimes?.user)
-    let sum = userTicks + grown(times.system, since: firstTimes?.system)
+    let sum = userTicks.saturatedAdding(grown(times.system, since: firstTimes?.system))
     guard sum > 0 else { return nil }
     let share = Double(userTicks) / Double(sum)
-    let user = Nanoseconds(Int64((Double(total.rawValue) * share).rounded()))
-    return (user, total - user)
+    let exact = (Double(total.rawValue) * share).rounded()
+    let user = Nanoseconds(Int64(exactly: exact) ?? total.rawValue)
+    return (min(user, total), total - min(user, total))
   }
 
   private func threadRows(total: Nanoseconds?) -> [Summary.ThreadCPU] {
@@ -105,7 +106,7 @@ extension SessionState {
     Summary.Observer(
       cpu: observer?.cpu,
       cpuPercent: observer.flatMap { duration > .zero ? Percent.of($0.cpu, duration) : nil },
-      residentPeak: observer?.residentPeak, probes: ticks, lateProbes: lateTicks + skippedTicks,
+      residentPeak: observer?.residentPeak, probes: ticks, lateProbes: lateOrSkipped,
       stops: 0, stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0,
       droppedEvents: observer?.droppedEvents ?? 0, capabilities: capabilities)
   }
@@ -114,15 +115,15 @@ extension SessionState {
   func hottest(_ count: Int) -> [(account: Int, tid: Int32, name: String)] {
     threads.all.indices.sorted { threads.all[$0].used > threads.all[$1].used }.prefix(count)
       .filter { threads.all[$0].used > .zero }
-      .map { ($0, threads.all[$0].tid.rawValue, threads.all[$0].name) }
+      .map { (threads.all[$0].number, threads.all[$0].tid.rawValue, threads.all[$0].name) }
   }
 
   /// Warnings that follow from the numbers themselves.
   private func derivedNotices(_ summary: Summary) -> [(code: NoticeCode, detail: String)] {
     var result: [(code: NoticeCode, detail: String)] = []
     let late = summary.observer.lateProbes
-    if late * 20 > ticks, late >= 3 {
-      result.append((.lateTicks, "\(late) of \(ticks + skippedTicks) ticks"))
+    if late > ticks / 20, late >= 3 {
+      result.append((.lateTicks, "\(late) of \(ticks.saturatedAdding(skippedTicks)) ticks"))
     }
     if summary.observer.droppedEvents > 0 {
       result.append((.droppedEvents, "\(summary.observer.droppedEvents) events were dropped"))
@@ -134,7 +135,7 @@ extension SessionState {
     if tree == nil, let children = childrenCPU, let own = summary.cpu.total,
       children > own, children > .milliseconds(100)
     {
-      let share = (children.inSeconds / (children + own).inSeconds * 100).rounded()
+      let share = (children.inSeconds / (children.inSeconds + own.inSeconds) * 100).rounded()
       result.append(
         (.workInChildren, "\(Int(share)) % of the CPU of the target and its finished children"))
     }
@@ -148,8 +149,9 @@ extension SessionState {
   private var childrenCPU: Nanoseconds? {
     guard let times else { return nil }
     let tick = 1_000_000_000 / Int64(max(1, start.clockTicksPerSecond))
-    let before = (firstTimes?.childUser ?? 0) + (firstTimes?.childSystem ?? 0)
-    let now = times.childUser + times.childSystem
-    return Nanoseconds(now > before ? Int64(now - before) * tick : 0)
+    let before = (firstTimes?.childUser ?? 0).saturatedAdding(firstTimes?.childSystem ?? 0)
+    let now = times.childUser.saturatedAdding(times.childSystem)
+    let grown = Int64(clamping: now - min(now, before))
+    return Nanoseconds(grown.saturatedMultiplying(by: tick))
   }
 }

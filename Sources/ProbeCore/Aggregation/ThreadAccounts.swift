@@ -6,6 +6,8 @@ struct ThreadAccounts: Sendable, Equatable {
   static let exitedCapacity = 2048
 
   struct Account: Sendable, Equatable {
+    /// Counts up with every thread seen: where its series is kept.
+    let number: Int
     var tid: ThreadID
     var name: String
     /// Counters when the thread was first seen and is not to be charged for.
@@ -32,6 +34,7 @@ struct ThreadAccounts: Sendable, Equatable {
   /// CPU of accounts that were given up to keep the list bounded.
   private(set) var foldedCPU = Nanoseconds.zero
   private var exitedCount = 0
+  private var seen = 0
 
   mutating func see(_ seen: ThreadSeen, start: Instant) {
     if live[seen.tid] != nil { end(seen.tid, at: seen.at) }
@@ -39,10 +42,11 @@ struct ThreadAccounts: Sendable, Equatable {
     live[seen.tid] = all.count
     all.append(
       Account(
-        tid: seen.tid, name: SafeText.decode(seen.name),
+        number: self.seen, tid: seen.tid, name: SafeText.decode(seen.name),
         cpuBase: seen.isNew ? .zero : seen.cpu, runDelayBase: seen.isNew ? .zero : seen.runDelay,
         cpu: seen.cpu, runDelay: seen.runDelay, voluntarySwitches: nil, involuntarySwitches: nil,
         startedAt: seen.isNew ? seen.at : start))
+    self.seen += 1
   }
 
   mutating func rename(_ tid: ThreadID, _ name: [UInt8]) {
@@ -56,7 +60,7 @@ struct ThreadAccounts: Sendable, Equatable {
     all[index].involuntarySwitches = detail.involuntarySwitches
   }
 
-  /// Takes new counters and returns the account and the CPU since the last ones. A counter never runs
+  /// Takes new counters and returns the account's place and the CPU since the last ones. A counter never runs
   /// backwards in one thread; a smaller value is a stale read and changes nothing.
   mutating func read(_ reading: ThreadReading, tick: Int) -> (account: Int, cpu: Nanoseconds)? {
     guard let index = live[reading.tid] else { return nil }
@@ -89,7 +93,6 @@ struct ThreadAccounts: Sendable, Equatable {
       .sorted { all[$0].used > all[$1].used }
     let dropped = Set(exited.dropFirst(Self.exitedCapacity))
     for index in dropped { foldedCPU += all[index].used }
-    // Series of threads that were given up stay under a dead number, which is never asked for.
     var kept: [Account] = []
     for (index, account) in all.enumerated() where !dropped.contains(index) {
       if live[account.tid] == index { live[account.tid] = kept.count }

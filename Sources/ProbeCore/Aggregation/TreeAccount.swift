@@ -22,6 +22,8 @@ struct TreeAccount: Sendable, Equatable {
     var endedAt: Instant?
 
     var used: Nanoseconds { cpu + childCPU - cpuBefore }
+    /// The part of `cpuBefore` that its children had used; known at the first reading.
+    var childBefore: Nanoseconds?
   }
 
   /// Members listed one by one in the summary; the rest is in the totals. Chosen.
@@ -38,12 +40,16 @@ struct TreeAccount: Sendable, Equatable {
   private var awaited: [ProcessID: Nanoseconds] = [:]
   /// Waited-for time that grew before we noticed that the child is gone (or of children never seen).
   private var ahead: [ProcessID: Nanoseconds] = [:]
+  /// Members that ended in this round, and their parents: within one round a family may end as a whole,
+  /// each handing on what it waited for.
+  private var heirs: [ProcessID: ProcessID] = [:]
   private var exact: Nanoseconds?
   private var pageSize: UInt64
 
-  init(pageSize: Int) { self.pageSize = UInt64(pageSize) }
+  init(pageSize: Int) { self.pageSize = UInt64(clamping: pageSize) }
 
   mutating func see(_ member: MemberSeen) {
+    if members[member.pid] != nil { end(member.pid, at: member.at) }
     seen += 1
     members[member.pid] = Member(
       pid: member.pid, parent: member.parent, name: SafeText.decode(member.name),
@@ -54,6 +60,9 @@ struct TreeAccount: Sendable, Equatable {
   mutating func read(_ reading: MemberReading) {
     guard var member = members.removeValue(forKey: reading.pid) else { return }
     settle(&member, childCPU: reading.childCPU)
+    if member.childBefore == nil {
+      member.childBefore = max(.zero, min(member.cpuBefore, reading.childCPU))
+    }
     member.parent = reading.parent
     member.name = SafeText.decode(reading.name)
     member.cpu = max(member.cpu, reading.cpu)
@@ -71,29 +80,46 @@ struct TreeAccount: Sendable, Equatable {
 
   /// Called once a round of readings is complete.
   mutating func roundEnded() {
-    let sum = members.values.reduce(UInt64(0)) { $0 + unique($1) } + sharedOnce
+    let sum = members.values.reduce(sharedOnce) { $0.saturatedAdding(unique($1)) }
     footprintPeak = max(footprintPeak ?? 0, sum)
+    for pid in heirs.keys where members[pid] == nil {
+      awaited[pid] = nil
+      ahead[pid] = nil
+    }
+    heirs.removeAll()
   }
 
   mutating func end(_ pid: ProcessID, at time: Instant) {
     guard var member = members.removeValue(forKey: pid) else { return }
     member.endedAt = time
-    if members[member.parent] != nil {
-      // Its parent may wait for it: then this CPU shows up there. If it never does, it was dropped
-      // by a parent that ignores SIGCHLD, and counts as lost (see `settle` and `cpu`).
-      let known = min(ahead[member.parent] ?? .zero, member.used)
-      ahead[member.parent, default: .zero] -= known
-      awaited[member.parent, default: .zero] += member.used - known
-    } else {
-      lost += member.used
-    }
-    // Children that it leaves behind go to init, out of reach of the tree's waited-for time.
-    if let waiting = awaited.removeValue(forKey: pid) { lost += waiting }
+    handOn(max(.zero, member.used) + (awaited.removeValue(forKey: pid) ?? .zero), to: member.parent)
+    heirs[pid] = member.parent
     ended.append(member)
     if ended.count > 2 * Self.listed {
       ended.sort { $0.used > $1.used }
       ended.removeLast(ended.count - Self.listed)
     }
+  }
+
+  /// CPU that vanished with a member. Its parent may wait for it: then it shows up there. If it never
+  /// does, it was dropped by a parent that ignores SIGCHLD, and stays awaited (see `settle` and `cpu`).
+  /// A parent that ended in the same round has passed it on to whoever waited for the parent.
+  private mutating func handOn(_ cpu: Nanoseconds, to parent: ProcessID) {
+    var rest = cpu
+    var place = parent
+    // A forged recording could name a circle of parents.
+    for _ in 0..<64 {
+      let known = min(ahead[place] ?? .zero, rest)
+      if known > .zero { ahead[place, default: .zero] -= known }
+      rest -= max(.zero, known)
+      if members[place] != nil {
+        awaited[place, default: .zero] += rest
+        return
+      }
+      guard let next = heirs[place] else { break }
+      place = next
+    }
+    lost += rest
   }
 
   mutating func learn(exact cpu: Nanoseconds) { exact = max(exact ?? .zero, cpu) }
@@ -119,12 +145,13 @@ struct TreeAccount: Sendable, Equatable {
   /// have made at most as many private as it took minor faults, and has at least what it grew by.
   private func unique(_ member: Member) -> UInt64 {
     guard let memory = member.memory else { return 0 }
-    let rest = memory.swap + memory.pageTables + memory.huge
+    let rest = memory.swap.saturatedAdding(memory.pageTables).saturatedAdding(memory.huge)
     guard let inherited = member.inherited, inherited.anonymous > 0,
       memory.residentPeak >= inherited.anonymous
-    else { return memory.anonymous + rest }
+    else { return memory.anonymous.saturatedAdding(rest) }
     let grown = memory.anonymous > inherited.anonymous ? memory.anonymous - inherited.anonymous : 0
-    return max(grown, min(memory.anonymous, member.minorFaults * pageSize)) + rest
+    let faulted = member.minorFaults.saturatedMultiplying(by: pageSize)
+    return max(grown, min(memory.anonymous, faulted)).saturatedAdding(rest)
   }
 
   /// Shared memory of a family that passed it on by fork counts once: the largest share stands for all.
@@ -140,7 +167,7 @@ struct TreeAccount: Sendable, Equatable {
       }
       roots[top.pid] = max(roots[top.pid] ?? 0, member.memory?.shared ?? 0)
     }
-    return roots.values.reduce(0, +)
+    return roots.values.reduce(0) { $0.saturatedAdding($1) }
   }
 
   /// The busiest members first.
@@ -149,7 +176,7 @@ struct TreeAccount: Sendable, Equatable {
       .prefix(Self.listed).map { member in
         Summary.TreeProcess(
           pid: member.pid.rawValue, parent: member.parent.rawValue, name: member.name,
-          cpu: max(.zero, member.cpu - min(member.cpuBefore, member.cpu)),
+          cpu: max(.zero, member.cpu - (member.cpuBefore - (member.childBefore ?? .zero))),
           footprintPeak: member.footprintPeak, startedAt: max(.zero, member.startedAt - start),
           endedAt: member.endedAt.map { $0 - start })
       }

@@ -21,7 +21,7 @@ public enum ExitCode {
   public static func of(_ summary: Summary, failed: Bool = false) -> Int32? {
     if summary.target.launched {
       if summary.run.endedBy == .timeout { return timeout }
-      if let signal = summary.exit.signal { return 128 + signal }
+      if let signal = summary.exit.signal { return signal.saturatedAdding(128) }
       guard let code = summary.exit.code else {
         return summary.run.endedBy == .exit ? failure : nil
       }

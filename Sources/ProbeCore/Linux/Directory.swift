@@ -53,9 +53,10 @@ struct NumberedDirectory: ~Copyable {
     while index < end, buffer[index] != 0 {
       let digit = buffer[index] &- UInt8(ascii: "0")
       guard digit < 10 else { return nil }
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      if overflow { return nil }
-      value = product &+ Int32(digit)
+      let (product, isOver) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isSumOver) = product.addingReportingOverflow(Int32(digit))
+      if isOver || isSumOver { return nil }
+      value = sum
       index += 1
     }
     return index > start ? value : nil

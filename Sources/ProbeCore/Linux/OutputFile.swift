@@ -21,11 +21,15 @@ public struct OutputFile: ~Copyable, Sendable {
   /// - Throws: the system call that failed and why.
   public init(_ path: String) throws(SystemError) {
     self.path = path
-    if let existing = try? Syscalls.status(path), !existing.isRegular {
+    guard !path.isEmpty else { throw SystemError(call: "open", object: path, code: ENOENT) }
+    if let existing = try? Syscalls.status(path),
+      !existing.isRegular || Self.namesDescriptor(path)
+    {
       guard !existing.isDirectory else {
         throw SystemError(call: "open", object: path, code: EISDIR)
       }
-      descriptor = try Syscalls.open(path, flags: O_WRONLY | O_NOCTTY)
+      // A file behind a descriptor is shared with whoever writes there: at its end, never over it.
+      descriptor = try Syscalls.open(path, flags: O_WRONLY | O_APPEND | O_NOCTTY)
       temporary = nil
       return
     }
@@ -71,6 +75,12 @@ public struct OutputFile: ~Copyable, Sendable {
     } catch {
       throw SystemError(call: error.call, object: path, code: error.code)
     }
+  }
+
+  /// Whether the name stands for something that is open already. It may be a regular file (`> out.txt`),
+  /// and replacing that would take away what others write to it.
+  private static func namesDescriptor(_ path: String) -> Bool {
+    ["/dev/std", "/dev/fd/", "/proc/"].contains { path.hasPrefix($0) }
   }
 
   private static func resolved(_ path: String) -> String {

@@ -82,13 +82,15 @@ enum TaskRecord: Equatable, Sendable {
       return (0..<4).reduce(0) { $0 | UInt32(bytes[at + $1]) << UInt32(8 * $1) }
     }
     func long(_ at: Int) -> UInt64 { UInt64(word(at)) | UInt64(word(at + 4)) << 32 }
+    func shortest(_ kind: UInt32) -> Int { kind == 2 ? 24 : kind == 3 ? 16 : 32 }
     var at = bytes.startIndex
     while at + 8 <= bytes.endIndex {
       let size = Int(bytes[at + 6]) | Int(bytes[at + 7]) << 8
       guard size >= 8, at + size <= bytes.endIndex else { return }
       let body = at + 8
       let pid = ProcessID(Int32(bitPattern: word(body)))
-      switch word(at) {
+      // A record too short for its kind is none of ours.
+      switch size >= shortest(word(at)) ? word(at) : 0 {
       case 2: records.append(.lost(Int(clamping: long(body + 8))))
       case 3 where word(body) == word(body + 4):
         let name = bytes[(body + 8)..<(at + size)].prefix { $0 != 0 }

@@ -143,7 +143,7 @@ public struct TurnHistogram: Sendable, Equatable {
 
   /// The smallest length that is in the next bucket.
   public static func upperBound(_ bucket: Int) -> Nanoseconds {
-    let next = bucket + 1
+    let next = bucket.saturatedAdding(1)
     guard next >= 8 else { return Nanoseconds(Int64(next)) }
     let exponent = next / 8 + 2
     guard exponent < 62 else { return Nanoseconds(.max) }

@@ -193,10 +193,7 @@ public struct MemoryReading: Sendable, Equatable {
 
   /// The sum of the parts. A damaged recording may hold any numbers, so it stops at the largest one.
   public var footprint: UInt64 {
-    [shared, swap, pageTables, huge].reduce(anonymous) { sum, part in
-      let (value, overflow) = sum.addingReportingOverflow(part)
-      return overflow ? .max : value
-    }
+    [shared, swap, pageTables, huge].reduce(anonymous) { $0.saturatedAdding($1) }
   }
 }
 

@@ -57,7 +57,8 @@ struct ProcSource: ~Copyable {
     guard let count = try? readOnce("stat"),
       let stat = try? TaskStat(buffer.span.extracting(0..<count))
     else { return nil }  // a tree without a readable stat has no clock
-    let ticks = Int64(clamping: stat.userTicks) + Int64(clamping: stat.systemTicks)
-    return Nanoseconds(ticks * (1_000_000_000 / Int64(max(1, clockTicksPerSecond))))
+    let ticks = Int64(clamping: stat.userTicks.saturatedAdding(stat.systemTicks))
+    let tick = 1_000_000_000 / Int64(max(1, clockTicksPerSecond))
+    return Nanoseconds(ticks.saturatedMultiplying(by: tick))
   }
 }

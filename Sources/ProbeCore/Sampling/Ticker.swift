@@ -28,11 +28,11 @@ struct Ticker {
   ) -> (late: Nanoseconds, skipped: Int) {
     let late = isOver || wasSuspended ? .zero : max(.zero, time - deadline)
     let skipped = Int(late.rawValue / period.rawValue)
-    if nextEarly < early.count, start + early[nextEarly] > time {
+    while nextEarly < early.count, start + early[nextEarly] <= time { nextEarly += 1 }
+    if nextEarly < early.count {
       deadline = start + early[nextEarly]
       nextEarly += 1
     } else {
-      nextEarly = early.count
       let passed = (time - start).rawValue / period.rawValue
       deadline = start + period * (passed + 1)
     }

@@ -166,7 +166,8 @@ struct TreeSampler: ~Copyable {
     guard let member = members[pid] else { return true }
     // A process that did not run cannot have ended.
     if source.isLive, let clock = Clock.processCPU(pid), clock == member.cpu { return false }
-    return (try? source.read(member.stat)) == nil
+    // ESRCH; of a tree that is no live one, a file with nothing in it.
+    return ((try? source.read(member.stat)) ?? 0) == 0
   }
 
   private mutating func read(

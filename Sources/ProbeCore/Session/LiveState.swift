@@ -18,7 +18,7 @@ extension LiveSnapshot {
     lastNotices = state.noticeTexts
     stallCount = state.stalls.totals.count
     openStall = state.openStalls(at: time).first.map(\.text)
-    lateTicks = state.lateTicks + state.skippedTicks
+    lateTicks = state.lateOrSkipped
   }
 }
 

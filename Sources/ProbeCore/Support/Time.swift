@@ -45,9 +45,11 @@ public struct Instant: Sendable, Hashable, Comparable {
 
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
   public static func - (left: Self, right: Self) -> Nanoseconds {
-    Nanoseconds(left.nanoseconds &- right.nanoseconds)
+    let (length, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+    return Nanoseconds(overflow ? (left < right ? .min : .max) : length)
   }
   public static func + (left: Self, right: Nanoseconds) -> Self {
-    Self(nanoseconds: left.nanoseconds &+ right.rawValue)
+    // Saturates: a deadline a thousand years away is never, not now.
+    Self(nanoseconds: left.nanoseconds.saturatedAdding(right.rawValue))
   }
 }

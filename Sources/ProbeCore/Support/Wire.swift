@@ -175,7 +175,7 @@ public struct ByteReader: Sendable {
     // Every element takes at least one byte, so a hostile count cannot reserve more than the file.
     guard count <= UInt64(remaining) else { throw .truncated }
     var result: [T] = []
-    result.reserveCapacity(Int(count))
+    result.reserveCapacity(min(Int(count), 4096))
     for _ in 0..<count { result.append(try body(&self)) }
     return result
   }
