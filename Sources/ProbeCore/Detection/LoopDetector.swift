@@ -88,6 +88,9 @@ struct LoopDetector: Sendable {
     follower.finish(at: time, exited: exited)
   }
 
+  /// Whether records are waiting that were not taken yet.
+  mutating func setLagging(_ isLagging: Bool) { follower.isLagging = isLagging }
+
   /// No more records will come: go on with probes alone.
   mutating func fallBackToProbes() {
     if learner.standing == .learning { kept.removeAll() }

@@ -30,6 +30,8 @@ struct TurnFollower: Sendable {
   /// With records: whether the thread is in a wait that counts as home.
   private var isAtHome = false
   private var generation: Int?
+  /// Records are behind the probes.
+  var isLagging = false
   /// When the thread called exit, or was first seen exiting.
   private var exitAt: Instant?
 
@@ -95,9 +97,20 @@ struct TurnFollower: Sendable {
   }
 
   private mutating func restart(at probe: ThreadProbe) {
-    guard let since = away?.last?.at else { return }
-    log.undecided += probe.at - since
-    log.retract()
+    guard let evidence = away, let last = evidence.last else { return }
+    let since = last.at
+    if let after = leftAfter, let before = leftBefore {
+      // What went on in silence until now was one turn.
+      let start = middle(after, before)
+      let end = middle(since, probe.at)
+      if end - start - evidence.stopped >= settings.threshold {
+        let error = (before - after) / 2 + (probe.at - since) / 2
+        log.end(turn(.stall, from: start, to: end, error, probe))
+      } else {
+        log.undecided += probe.at - since
+        log.retract()
+      }
+    }
     var again = AwayTime(base: probe)
     again.add(probe)
     away = again
@@ -354,7 +367,8 @@ struct TurnFollower: Sendable {
     guard !isAtHome else { return }
     if away == nil { away = AwayTime(base: probe) }
     away?.add(probe)
-    look(at: probe.at)
+    // Records that are still to be read may tell that it is home already.
+    if !isLagging { look(at: probe.at) }
   }
 
   // MARK: The end

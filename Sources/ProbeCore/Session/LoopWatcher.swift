@@ -28,6 +28,7 @@ private final class WatchedLoop {
   private var isRestricted = false
   /// Records since `countedSince`, to notice a thread that waits too often to be traced.
   private var recordCount = 0
+  private var lagging = 0
   private var countedSince = Clock.now()
   /// Set when tracing was given up and not yet told: how often the thread waited.
   private var waitsPerSecond: Int?
@@ -74,6 +75,7 @@ private final class WatchedLoop {
       case .lost: detector.take(WaitRecord(at: time, step: .lost))
       }
     }
+    detector.setLagging(!isUpToDate)
     giveUpIfTooMany(records.count, isUpToDate: isUpToDate)
     if !isRestricted, detector.learner.needsOnlyIdleWaits {
       isRestricted = true
@@ -86,6 +88,8 @@ extension WatchedLoop {
   /// Waits a second beyond which the thread is no longer traced. Each costs it about a microsecond
   /// (measured), so this keeps its slowdown at 1 %.
   static let tolerable = 10_000
+  /// Probes in a row that may leave records behind. Chosen.
+  static let patience = 4
 
   /// How often the thread waited when tracing was given up; once.
   func takeRefusal() -> Int? {
@@ -97,12 +101,13 @@ extension WatchedLoop {
     recordCount += records
     let time = Clock.now() - countedSince
     // What lags behind cannot tell whether a turn goes on.
-    guard time >= .milliseconds(500) || !isUpToDate else { return }
+    lagging = isUpToDate ? 0 : lagging + 1
+    guard time >= .milliseconds(500) || lagging > Self.patience else { return }
     // Two records a wait.
     let rate = Int(Double(recordCount) / 2 / time.inSeconds)
     recordCount = 0
     countedSince = Clock.now()
-    guard rate > Self.tolerable || !isUpToDate else { return }
+    guard rate > Self.tolerable || lagging > Self.patience else { return }
     waitsPerSecond = rate
     trace = nil
     detector.fallBackToProbes()
