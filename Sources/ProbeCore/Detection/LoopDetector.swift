@@ -91,6 +91,15 @@ struct LoopDetector: Sendable {
   /// Whether records are waiting that were not taken yet.
   mutating func setLagging(_ isLagging: Bool) { follower.isLagging = isLagging }
 
+  /// Records come from now on. Only while the thread is at home: a turn that goes on would be lost.
+  mutating func goOnWithRecords() {
+    settings.observer = .kernel
+    follower.goOnWithRecords()
+  }
+
+  /// Whether the last probe saw the thread at a known home.
+  var isAtRest: Bool { learner.standing != .learning && follower.isAtRest }
+
   /// No more records will come: go on with probes alone.
   mutating func fallBackToProbes() {
     if learner.standing == .learning { kept.removeAll() }

@@ -268,6 +268,16 @@ struct TurnFollower: Sendable {
 
   mutating func countBurstProbe() { burstLeft = max(0, burstLeft - 1) }
 
+  /// At home by the last probe, and nothing announced.
+  var isAtRest: Bool { away == nil && homeProbe != nil && !log.hasOpenStall && !isStartup }
+
+  mutating func goOnWithRecords() {
+    settings.observer = .kernel
+    log.observer = .kernel
+    leftAfter = nil
+    isAtHome = true
+  }
+
   mutating func fallBackToProbes() {
     settings.observer = .proc
     log.observer = .proc

@@ -33,19 +33,37 @@ private final class WatchedLoop {
   /// Set when tracing was given up and not yet told: how often the thread waited.
   private var waitsPerSecond: Int?
   var isGone = false
+  /// Set until tracing was begun or has failed.
+  private var points: TracePoints?
 
   init(
     _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
     _ source: inout ProcSource
   ) throws(ReadingError) {
     sampler = try LoopSampler(tid, &source)
+    self.points = points
     var settings = settings
-    if let points {
-      trace = try? WaitTrace(
-        tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
-    }
+    if let points, settings.observer == .kernel { trace = Self.trace(tid, points) }
     if trace == nil { settings.observer = .proc }
     detector = LoopDetector(tid: tid, settings)
+  }
+
+  /// Begins to trace a thread that has shown to be a loop.
+  ///
+  /// Not from its start: switching a tracepoint on and off takes the kernel some 40 ms (measured), which
+  /// a short program would feel in how long perfwatch takes to end.
+  func beginTracing() {
+    guard let points, trace == nil, detector.isAtRest else { return }
+    self.points = nil
+    trace = Self.trace(sampler.tid, points)
+    guard trace != nil else { return }
+    countedSince = Clock.now()
+    detector.goOnWithRecords()
+  }
+
+  private static func trace(_ tid: ThreadID, _ points: TracePoints) -> WaitTrace? {
+    // Not permitted, or the thread is gone: then probes alone tell.
+    try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
   }
 
   func probe(isQuick: Bool, _ source: inout ProcSource) {
@@ -144,9 +162,9 @@ struct LoopWatcher {
     self.launchedAt = launchedAt
   }
 
-  /// Who sees the turns of the first loop; of all, unless some thread could not be traced.
+  /// Who sees the turns of the first loop now.
   var observer: LoopObserver {
-    loops.first?.detector.settings.observer ?? (points == nil ? .proc : .kernel)
+    loops.first?.detector.settings.observer ?? .proc
   }
 
   /// Begins to watch the main thread; before a launched target is let go, so that nothing is missed.
@@ -161,7 +179,8 @@ struct LoopWatcher {
     let detector = LoopDetector.Settings(
       threshold: settings.threshold,
       probePeriod: ProbeSchedule.period(threshold: settings.threshold),
-      observer: points == nil ? .proc : .kernel, launchedAt: isMain ? launchedAt : nil,
+      observer: settings.observer == .kernel ? .kernel : .proc,
+      launchedAt: isMain ? launchedAt : nil,
       firstID: 1 + loops.count * Self.idsPerLoop)
     guard let loop = try? WatchedLoop(ThreadID(tid), detector, points: points, &source) else {
       return
@@ -203,6 +222,7 @@ struct LoopWatcher {
     select(threads, &source)
     var frames = 0
     for loop in loops where !loop.isGone {
+      if loop.trace == nil { loop.beginTracing() }
       EncodedLoop.write(loop.detector, into: &out)
       frames += 1
     }

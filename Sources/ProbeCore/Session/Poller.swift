@@ -142,6 +142,10 @@ struct Poller {
     _ source: borrowing ProcSource, into out: inout ByteWriter
   ) {
     guard loops != nil else { return }
+    // It may have changed since the start: tracing begins late and may be given up.
+    if let observer = loops?.observer {
+      queue.append(.capability("observer", value: observer.rawValue))
+    }
     let frames = loops?.finish(at: Clock.now(), exited: isEnded, source, into: &out) ?? 0
     queue.append(&out, frames: frames)
     let others = loops?.unwatchedLoops(threads) ?? []
