@@ -112,7 +112,7 @@ public enum InputFile {
       throw SystemError(call: "read", object: path, code: EISDIR)
     }
     var content: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var buffer = [UInt8](repeating: 0, count: 1 << 13)
     while true {
       let count: Int
       do {

@@ -33,15 +33,14 @@ private final class WatchedLoop {
   /// Set when tracing was given up and not yet told: how often the thread waited.
   private var waitsPerSecond: Int?
   var isGone = false
-  /// Set until tracing was begun or has failed.
-  private var points: TracePoints?
+  /// Until tracing was begun or has failed.
+  private var mayBeTraced = true
 
   init(
     _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
     _ source: inout ProcSource
   ) throws(ReadingError) {
     sampler = try LoopSampler(tid, &source)
-    self.points = points
     var settings = settings
     if let points, settings.observer == .kernel { trace = Self.trace(tid, points) }
     if trace == nil { settings.observer = .proc }
@@ -52,9 +51,9 @@ private final class WatchedLoop {
   ///
   /// Not from its start: switching a tracepoint on and off takes the kernel some 40 ms (measured), which
   /// a short program would feel in how long perfwatch takes to end.
-  func beginTracing() {
-    guard let points, trace == nil, detector.isAtRest else { return }
-    self.points = nil
+  func beginTracing(_ points: TracePoints) {
+    guard mayBeTraced, trace == nil, detector.isAtRest else { return }
+    mayBeTraced = false
     trace = Self.trace(sampler.tid, points)
     guard trace != nil else { return }
     countedSince = Clock.now()
@@ -145,7 +144,8 @@ struct LoopWatcher {
 
   private let settings: StallSettings
   private let pid: ProcessID
-  private let points: TracePoints?
+  private var points: TracePoints?
+  private var hasLookedForTracePoints = false
   private let launchedAt: Instant?
   private var loops: [WatchedLoop] = []
   private var known: Set<Int32> = []
@@ -220,13 +220,28 @@ struct LoopWatcher {
     threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource, into out: inout ByteWriter
   ) -> Int {
     select(threads, &source)
-    var frames = 0
+    var frames = findTracePoints(into: &out)
     for loop in loops where !loop.isGone {
-      if loop.trace == nil { loop.beginTracing() }
+      if let points { loop.beginTracing(points) }
       EncodedLoop.write(loop.detector, into: &out)
       frames += 1
     }
     return frames
+  }
+
+  /// Unless the user chose an observer, the kernel's records are used where they can be had. Looked for
+  /// only now: a short program ends before it matters.
+  private mutating func findTracePoints(into out: inout ByteWriter) -> Int {
+    guard settings.observer == nil, !hasLookedForTracePoints else { return 0 }
+    hasLookedForTracePoints = true
+    var answer = "yes"
+    do throws(ObserverProblem) {
+      points = try TracePoints.find()
+    } catch {
+      answer = error.message
+    }
+    EventCodec.encode(.capability("tracepoints", value: answer), into: &out)
+    return 1
   }
 
   /// The last news of all loops.

@@ -13,18 +13,15 @@ public struct Watch: ~Copyable {
   private var tracer: OSThread?
   private var attached: PidFD?
   private let trace: TracePoints?
-  private let traceCapability: String?
   /// The stop signal that came to us and is to stop us once it has stopped the target, too.
   private var pendingStop: Int32?
   private var limits: Limits
 
   private init(
     _ configuration: WatchConfiguration, isLaunched: Bool, control: WatchControl,
-    signals: consuming SignalChannel, trace: TracePoints?, capability: String?,
-    queue: EventQueue
+    signals: consuming SignalChannel, trace: TracePoints?, queue: EventQueue
   ) {
     self.trace = trace
-    traceCapability = capability
     self.queue = queue
     self.configuration = configuration
     self.isLaunched = isLaunched
@@ -43,8 +40,7 @@ public struct Watch: ~Copyable {
     do {
       return Watch(
         configuration, isLaunched: isLaunched, control: try WatchControl(),
-        signals: try SignalChannel(), trace: trace.points, capability: trace.capability,
-        queue: queue)
+        signals: try SignalChannel(), trace: trace, queue: queue)
     } catch {
       throw WatchError(text(error, doing: "prepare watching"))
     }
@@ -176,19 +172,18 @@ public struct Watch: ~Copyable {
 
   // MARK: Watching
 
-  /// The tracepoints if the kernel is to observe stalls; nil for /proc.
+  /// The tracepoints if the user asked for the kernel's records; nil otherwise.
   ///
-  /// - Throws: when the user asked for the kernel and it cannot be had.
+  /// - Throws: when they cannot be had.
   private static func tracePoints(
     _ stalls: StallSettings?
-  ) throws(WatchError) -> (points: TracePoints?, capability: String?) {
-    guard let stalls, stalls.observer != .proc else { return (nil, nil) }
+  ) throws(WatchError) -> TracePoints? {
+    guard stalls?.observer == .kernel else { return nil }
     do throws(ObserverProblem) {
       let points = try TracePoints.find()
-      if stalls.observer == .kernel { try points.test() }
-      return (points, "yes")
+      try points.test()
+      return points
     } catch {
-      guard stalls.observer == .kernel else { return (nil, error.message) }
       throw WatchError("cannot observe by the kernel: \(error.message); or use --observer proc")
     }
   }
@@ -209,9 +204,6 @@ public struct Watch: ~Copyable {
     queue.append(.started(start))
     for notice in notices { queue.append(.notice(notice.code, detail: notice.detail)) }
 
-    if let traceCapability {
-      queue.append(.capability("tracepoints", value: traceCapability))
-    }
     let points = trace
 
     let recorder = Recorder(queue: queue, display: display)
