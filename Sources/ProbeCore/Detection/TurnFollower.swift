@@ -29,6 +29,8 @@ struct TurnFollower: Sendable {
   private var lastProbe: ThreadProbe?
   /// With records: whether the thread is in a wait that counts as home.
   private var isAtHome = false
+  /// Records tell of every turn from the start.
+  private var countsAllTurns: Bool
   private var generation: Int?
   /// Records are behind the probes.
   var isLagging = false
@@ -41,6 +43,7 @@ struct TurnFollower: Sendable {
       tid: tid, observer: settings.observer, threshold: settings.threshold,
       firstID: settings.firstID)
     isStartup = settings.launchedAt != nil
+    countsAllTurns = settings.observer == .kernel
     leftAfter = settings.launchedAt
     leftBefore = settings.launchedAt
   }
@@ -274,6 +277,8 @@ struct TurnFollower: Sendable {
   mutating func goOnWithRecords() {
     settings.observer = .kernel
     log.observer = .kernel
+    log.forgetTurns()
+    countsAllTurns = false
     leftAfter = nil
     isAtHome = true
   }
@@ -281,6 +286,7 @@ struct TurnFollower: Sendable {
   mutating func fallBackToProbes() {
     settings.observer = .proc
     log.observer = .proc
+    countsAllTurns = false
     homeProbe = nil
     away = nil
     nested = nil
@@ -402,7 +408,7 @@ struct TurnFollower: Sendable {
 
   var reading: LoopReading {
     var reading = LoopReading(tid: log.tid, observer: settings.observer)
-    reading.turns = isExact ? log.turns : nil
+    reading.turns = countsAllTurns ? log.turns : nil
     reading.histogram = isExact ? log.histogram : nil
     reading.longTurns = log.longTurns
     reading.blockingTime = log.blockingTime

@@ -60,6 +60,12 @@ struct TurnLog: Sendable, Equatable {
     return news
   }
 
+  /// Counts anew: the turns so far were only those that probes happened to see.
+  mutating func forgetTurns() {
+    turns = 0
+    histogram = TurnHistogram()
+  }
+
   /// A turn has reached the threshold and goes on.
   mutating func begin(_ kind: StallKind, start: Instant) {
     guard open == nil else { return }
