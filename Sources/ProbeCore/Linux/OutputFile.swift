@@ -13,14 +13,15 @@ public struct OutputFile: ~Copyable, Sendable {
   /// The name as the user gave it.
   public let path: String
   private let descriptor: FileDescriptor
-  /// nil when the file itself is written through.
+  /// Written aside and renamed; false when the file itself is written through.
+  private let isRenamed: Bool
+  /// The name that it has meanwhile; nil when it has none.
   private let temporary: String?
 
   /// Opens the output, so that a name that cannot be written fails now.
   ///
   /// - Throws: the system call that failed and why.
   public init(_ path: String) throws(SystemError) {
-    self.path = path
     guard !path.isEmpty else { throw SystemError(call: "open", object: path, code: ENOENT) }
     if let existing = try? Syscalls.status(path),
       !existing.isRegular || Self.namesDescriptor(path)
@@ -29,31 +30,60 @@ public struct OutputFile: ~Copyable, Sendable {
         throw SystemError(call: "open", object: path, code: EISDIR)
       }
       // A file behind a descriptor is shared with whoever writes there: at its end, never over it.
-      descriptor = try Syscalls.open(path, flags: O_WRONLY | O_APPEND | O_NOCTTY)
-      temporary = nil
+      // A pipe that nobody reads says so now (ENXIO) instead of blocking for ever.
+      let file = try Syscalls.open(path, flags: O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK)
+      self.init(path: path, descriptor: file, isRenamed: false, temporary: nil)
       return
     }
     // The real place, so that a link keeps pointing at the file and the rename stays in its folder.
     let place = Self.resolved(path)
-    // Only names that nobody else made: O_EXCL with O_NOFOLLOW, and another one if it is taken.
-    var last = SystemError(call: "open", object: path, code: EEXIST)
-    for attempt in 0..<16 {
-      let name = "\(place).\(getpid()).\(attempt).tmp"
-      do {
-        descriptor = try Syscalls.open(
-          name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666)
-        temporary = name
-        return
-      } catch {
-        last = SystemError(call: "open", object: path, code: error.code)
-        if error.code != EEXIST { break }
-      }
+    // A file without a name vanishes with us, however we end. Some file systems have none.
+    let folder = place.lastIndex(of: "/").map { String(place[...$0]) } ?? "."
+    if let unnamed = try? Syscalls.open(folder, flags: O_WRONLY | Self.unnamedFile, mode: 0o666) {
+      self.init(path: path, descriptor: unnamed, isRenamed: true, temporary: nil)
+      return
     }
-    throw last
+    let named = try Self.createNamed(place, shownAs: path) { name throws(SystemError) in
+      try Syscalls.open(
+        name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666
+      ).release()
+    }
+    self.init(
+      path: path, descriptor: FileDescriptor(owning: named.value), isRenamed: true,
+      temporary: named.name)
+  }
+
+  private init(
+    path: String, descriptor: consuming FileDescriptor, isRenamed: Bool, temporary: String?
+  ) {
+    self.path = path
+    self.descriptor = descriptor
+    self.isRenamed = isRenamed
+    self.temporary = temporary
   }
 
   deinit {
     if let temporary { Syscalls.unlink(temporary) }
+  }
+
+  /// O_TMPFILE, which Swift's import of fcntl.h leaves out.
+  private static var unnamedFile: Int32 { 0o20000000 | O_DIRECTORY }
+
+  /// Tries names beside `place` that nobody else has until `make` succeeds with one.
+  private static func createNamed<T>(
+    _ place: String, shownAs path: String, _ make: (String) throws(SystemError) -> T
+  ) throws(SystemError) -> (name: String, value: T) {
+    var last = SystemError(call: "open", object: path, code: EEXIST)
+    for attempt in 0..<16 {
+      let name = "\(place).\(getpid()).\(attempt).tmp"
+      do {
+        return (name, try make(name))
+      } catch {
+        last = SystemError(call: error.call, object: path, code: error.code)
+        if error.code != EEXIST { break }
+      }
+    }
+    throw last
   }
 
   /// Adds bytes at the end.
@@ -67,13 +97,26 @@ public struct OutputFile: ~Copyable, Sendable {
 
   /// Makes what was written the content of the file; on failure the old content stays.
   public consuming func commit() throws(SystemError) {
-    guard let temporary else { return }
-    let target = Self.resolved(path)
-    do {
+    guard isRenamed else { return }
+    do throws(SystemError) {
       try Syscalls.synchronize(descriptor.raw)
-      try Syscalls.rename(temporary, to: target)
+      try putInPlace(Self.resolved(path))
     } catch {
       throw SystemError(call: error.call, object: path, code: error.code)
+    }
+  }
+
+  private borrowing func putInPlace(_ target: String) throws(SystemError) {
+    if let temporary { return try Syscalls.rename(temporary, to: target) }
+    let raw = descriptor.raw
+    let named = try Self.createNamed(target, shownAs: path) { name throws(SystemError) in
+      try Syscalls.link("/proc/self/fd/\(raw)", to: name)
+    }
+    do throws(SystemError) {
+      try Syscalls.rename(named.name, to: target)
+    } catch {
+      Syscalls.unlink(named.name)
+      throw error
     }
   }
 

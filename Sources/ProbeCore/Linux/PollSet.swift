@@ -35,6 +35,12 @@ public struct PollSet: Sendable {
 
   public func isReady(_ place: Int) -> Bool { entries[place].revents != 0 }
 
+  /// Waits until a descriptor takes bytes, or its reader is gone.
+  static func waitUntilWritable(_ descriptor: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = unsafe cprobe_poll(&entry, 1, -1)
+  }
+
   /// Whether a descriptor takes bytes now.
   static func isWritable(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -76,5 +76,8 @@ public enum OwnProcess {
   static var thread: ThreadID { ThreadID(cprobe_thread()) }
   public static var parent: ProcessID { ProcessID(getppid()) }
   public static var session: ProcessID { ProcessID(getsid(0)) }
+  /// Started with more rights than its caller has by the file's set-user-id bit: files that the caller names would be
+  /// written with them.
+  public static var isSetUserID: Bool { getuid() != geteuid() || getgid() != getegid() }
   public static var effectiveUser: UInt32 { geteuid() }
 }

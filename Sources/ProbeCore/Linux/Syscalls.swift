@@ -60,11 +60,18 @@ enum Syscalls {
     return count
   }
 
-  /// write(2) until everything is written.
+  /// write(2) until everything is written, waiting where a descriptor that does not block is full.
   static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws(SystemError) {
     var done = 0
     while done < bytes.count {
-      let count = try write(descriptor, bytes, from: done)
+      let count: Int
+      do {
+        count = try write(descriptor, bytes, from: done)
+      } catch {
+        guard error.code == EAGAIN else { throw error }
+        PollSet.waitUntilWritable(descriptor)
+        continue
+      }
       guard count > 0 else { throw SystemError(call: "write", code: EIO) }
       done += count
     }
@@ -82,6 +89,13 @@ enum Syscalls {
   static func rename(_ old: String, to new: String) throws(SystemError) {
     guard unsafe Glibc.rename(old, new) == 0 else {
       throw SystemError(call: "rename", object: new, code: errno)
+    }
+  }
+
+  /// linkat(2), following a link such as /proc/self/fd/N to the file that it stands for.
+  static func link(_ old: String, to new: String) throws(SystemError) {
+    guard unsafe linkat(AT_FDCWD, old, AT_FDCWD, new, AT_SYMLINK_FOLLOW) == 0 else {
+      throw SystemError(call: "linkat", object: new, code: errno)
     }
   }
 

@@ -9,7 +9,6 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case lateTicks = "late-ticks"
   case droppedEvents = "dropped-events"
   case memoryUnreadable = "memory-unreadable"
-  case cpuClockUnreadable = "cpu-clock-unreadable"
   case threadsUnreadable = "threads-unreadable"
   case descriptorLimit = "descriptor-limit"
   case tracedByOther = "traced-by-other"
@@ -33,7 +32,6 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .lateTicks: "perfwatch itself came late: \(detail)"
     case .droppedEvents: "perfwatch could not keep up: \(detail)"
     case .memoryUnreadable: "memory was not measured: \(detail)"
-    case .cpuClockUnreadable: "the process's CPU clock was not read: \(detail)"
     case .threadsUnreadable: "threads were not measured: \(detail)"
     case .descriptorLimit: "too few file descriptors to keep every thread's file open: \(detail)"
     case .tracedByOther: "the target is traced by another process: \(detail)"
@@ -60,7 +58,6 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .lateTicks: "the machine is busy; leave a core free, or raise --interval"
     case .droppedEvents: "raise --interval, or leave a core free"
     case .memoryUnreadable: "run as the target's user or as root"
-    case .cpuClockUnreadable: "the sum over its threads was used instead"
     case .threadsUnreadable: "run as the target's user or as root"
     case .descriptorLimit: "raise the limit with `ulimit -n`"
     case .tracedByOther:

@@ -87,7 +87,8 @@ public struct Watch: ~Copyable {
       let before = Clock.processCPU(held.pid) ?? .zero
       let result = try watch.run(
         target: target, host: host, cpuBefore: before, launcherResident: resident,
-        pidfd: held.pidfd, ownCPU: ownCPU, notices: [], recording: recording, display: display)
+        pidfd: held.pidfd, ownCPU: ownCPU, notices: Self.launchNotices, recording: recording,
+        display: display)
       finished(result)
       let status = watch.waitForTarget()
       return (status, watch.limits.hasTimedOut)
@@ -154,6 +155,11 @@ public struct Watch: ~Copyable {
       target: target, host: HostInfo.current(), cpuBefore: Clock.processCPU(pid) ?? .zero,
       launcherResident: nil, pidfd: raw, ownCPU: ownCPU, notices: Self.notices(of: subject),
       recording: recording, display: display)
+  }
+
+  private static var launchNotices: [(code: NoticeCode, detail: String)] {
+    guard OwnProcess.effectiveUser == 0, let user = Environment.value("SUDO_UID") else { return [] }
+    return [(.sudoRoot, "started by sudo for uid \(user)")]
   }
 
   private static func notices(

@@ -140,10 +140,6 @@ enum OptionTable {
     ) { bag, text throws(ValueProblem) in bag.watch.output.exports.append(try Values.export(text))
     },
     OptionSpec(
-      short: nil, long: "force", value: .none, commands: writers, group: .output,
-      help: "overwrite files that exist"
-    ) { bag, _ in bag.watch.output.overwrites = true },
-    OptionSpec(
       short: nil, long: "show-command", value: .none, commands: watchers, group: .output,
       help: "store and show all arguments, not only option names"
     ) { bag, _ in bag.watch.showsCommand = true },

@@ -83,7 +83,6 @@ struct OutputOptions: Sendable, Equatable {
   var reportPath: String?
   var summaryPath: String?
   var exports: [Export] = []
-  var overwrites = false
   var isQuiet = false
   /// How often `-v` was given.
   var verbosity = 0

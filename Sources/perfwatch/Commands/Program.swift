@@ -7,6 +7,10 @@ internal import ProbeCore
 enum Program {
   /// - Returns: the code to exit with.
   static func run(_ words: [String]) -> Int32 {
+    guard !OwnProcess.isSetUserID else {
+      Console.fail("it must not be installed set-user-id; give cap_sys_ptrace by setcap instead")
+      return ExitCode.failure
+    }
     let command: ParsedCommand
     do throws(UsageError) {
       command = try Parser.parse(words)

@@ -89,7 +89,6 @@ import Testing
       [["--export", "json=x", "--export=text=y"]],
       { $0.output.exports == [.init(format: "json", path: "x"), .init(format: "text", path: "y")] }
     ),
-    ([["--force"]], { $0.output.overwrites }),
     ([["-q"], ["--quiet"]], { $0.output.isQuiet }),
     ([["-v", "-v"], ["-vv"], ["--verbose", "-v"]], { $0.output.verbosity == 2 }),
     ([["--live"]], { $0.isLive }),
