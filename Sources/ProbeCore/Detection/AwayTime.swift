@@ -2,6 +2,10 @@
 
 /// Evidence gathered from probes between two home visits.
 struct AwayTime: Sendable, Equatable {
+  /// A thread that neither slept nor ran nor was ready for so long: the machine stood still. Far more
+  /// than a running thread's counters lag (4 ms).
+  static let standstill = Nanoseconds.milliseconds(100)
+
   /// The last probe at home before, or the first one of all.
   var base: ThreadProbe
   /// The first and the last probe away.
@@ -9,11 +13,13 @@ struct AwayTime: Sendable, Equatable {
   var last: ThreadProbe?
   /// Sleeps that no probe explains: each could have been a visit home.
   var hiddenSleeps: UInt64 = 0
+  /// When the last probe but one was taken, if the thread was mostly asleep since, where nobody looked.
+  private(set) var sleptBeforeLast: Instant?
   /// The chance that all of them were visits home and still no probe saw one.
   var chanceOfMissing = 1.0
   var stopped = Nanoseconds.zero
-  private var waits: [WaitCategory: Int] = [:]
-  private var probes = 0
+  /// Time between probes by what the later one saw, so that quick probes weigh no more than others.
+  private var waits: [WaitCategory: Nanoseconds] = [:]
   private var lastWait: Wait?
   private var lastSlices: UInt64?
 
@@ -22,42 +28,55 @@ struct AwayTime: Sendable, Equatable {
   /// A probe away from home.
   mutating func add(_ probe: ThreadProbe) {
     let before = last ?? base
+    let passed = max(.zero, probe.at - before.at)
     let slept = probe.sleeps - min(before.sleeps, probe.sleeps)
     var explained: UInt64 = 0
     var wait: Wait?
     switch probe.state {
     case .waiting(let seen):
       wait = seen
-      waits[seen.category, default: 0] += 1
+      waits[seen.category, default: .zero] += passed
       // The sleep that it is in now. It is the same one as before if the thread has not moved.
       if lastWait?.site != seen.site || lastSlices != probe.slices { explained = 1 }
     case .blocked:
-      waits[.pageFault, default: 0] += 1
-      if lastSlices != probe.slices { explained = 1 }
+      waits[.pageFault, default: .zero] += passed
+      // Going to sleep it needs no new slice; in the same sleep as before it has none either.
+      if before.state != .blocked || lastSlices != probe.slices { explained = 1 }
     case .stopped:
-      stopped += probe.at - before.at
+      stopped += passed
       explained = slept
-    case .running, .unknown: break
+    case .running:
+      let ran = probe.cpu - before.cpu
+      let waited = probe.runDelay - before.runDelay
+      let frozen = passed - ran - waited
+      if slept == 0, min(ran, waited) >= .zero, before.state == .running, frozen >= Self.standstill
+      {
+        stopped += frozen
+      }
+    case .unknown: break
     }
     let hidden = slept - min(slept, explained)
+    sleptBeforeLast = nil
     if hidden > 0 {
       hiddenSleeps += hidden
-      let length = probe.at - before.at
       let busy = (probe.cpu - before.cpu) + (probe.runDelay - before.runDelay)
-      let asleep = max(0, 1 - busy.inSeconds / max(1e-9, length.inSeconds))
+      let asleep = max(0, 1 - busy.inSeconds / max(1e-9, passed.inSeconds))
+      sleptBeforeLast = asleep > 0.5 ? last?.at : nil
       chanceOfMissing *= max(0.05, 1 - min(1, asleep))
     }
     lastWait = wait
     lastSlices = probe.slices
     if first == nil { first = probe }
     last = probe
-    probes += 1
   }
 
-  /// The share of probes that saw the thread blocked.
+  /// The share of the time in which the thread was seen blocked.
   var blockedShare: Double {
-    probes > 0 ? Double(waits.values.reduce(0, +)) / Double(probes) : 0
+    guard let last, last.at > base.at else { return 0 }
+    return blocked.inSeconds / (last.at - base.at).inSeconds
   }
+
+  private var blocked: Nanoseconds { waits.values.reduce(.zero, +) }
 
   /// The parts of a turn of this length; they add up to it.
   ///
@@ -74,18 +93,17 @@ struct AwayTime: Sendable, Equatable {
     let cpu = take(end.cpu - base.cpu)
     parts.runDelay = take(end.runDelay - base.runDelay)
     split(cpu, end, &parts)
-    let seen = waits.values.reduce(0, +)
-    guard seen > 0, rest > .zero else {
+    let seen = blocked
+    guard seen > .zero, rest > .zero else {
       parts.unknown = rest
       return parts
     }
-    let blocked = rest
+    let waited = rest
     for category in WaitCategory.allCases {
-      guard let count = waits[category], count > 0 else { continue }
-      let share = take(blocked * Int64(count) / Int64(seen))
-      parts.add(share, category)
+      guard let time = waits[category], time > .zero else { continue }
+      parts.add(take(waited.part(time, of: seen)), category)
     }
-    // What integer division left over.
+    // What rounding left over.
     if let main = waits.max(by: { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) })?.key
     {
       parts.add(rest, main)
@@ -95,11 +113,11 @@ struct AwayTime: Sendable, Equatable {
 
   /// Time of a turn of this length that went to waiting for children and threads to end.
   func windingDown(length: Nanoseconds, end: ThreadProbe) -> Nanoseconds {
-    let seen = waits.values.reduce(0, +)
-    guard seen > 0 else { return .zero }
-    let ending = (waits[.child] ?? 0) + (waits[.join] ?? 0)
+    let seen = blocked
+    guard seen > .zero else { return .zero }
+    let ending = waits[.child, default: .zero] + waits[.join, default: .zero]
     let busy = (end.cpu - base.cpu) + (end.runDelay - base.runDelay) + stopped
-    return max(.zero, length - busy) * Int64(ending) / Int64(seen)
+    return max(.zero, length - max(.zero, busy)).part(ending, of: seen)
   }
 
   private func split(_ cpu: Nanoseconds, _ end: ThreadProbe, _ parts: inout Summary.CauseParts) {
@@ -118,6 +136,13 @@ struct AwayTime: Sendable, Equatable {
     let share = Double(systemGrown) / Double(userGrown + systemGrown)
     parts.cpuSystem = Nanoseconds(Int64((Double(cpu.rawValue) * share).rounded()))
     parts.cpuUser = cpu - parts.cpuSystem
+  }
+}
+
+extension Nanoseconds {
+  /// This length times the ratio of two others; without overflow.
+  fileprivate func part(_ some: Nanoseconds, of all: Nanoseconds) -> Nanoseconds {
+    Nanoseconds(Int64((Double(rawValue) * (some.inSeconds / all.inSeconds)).rounded()))
   }
 }
 

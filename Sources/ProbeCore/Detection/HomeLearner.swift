@@ -5,6 +5,8 @@
 /// A multiplexer or signal wait is a home wherever it is. Sleeps, reads and lock waits are the commonest
 /// stalls and also, for some loops, the home: they count only when the thread uses no multiplexer, is
 /// seen there again and again with work in between, and then only the outermost such place.
+/// A program may change its ways (sleep through its start, wait for an answer in a handler), so what was
+/// settled early is looked at again.
 struct HomeLearner: Sendable, Equatable {
   enum Standing: Sendable, Equatable {
     case learning
@@ -25,6 +27,10 @@ struct HomeLearner: Sendable, Equatable {
   static let capacity = 256
   /// A stay this long at an idle wait settles it, when nothing else competes. Chosen.
   static let longStay = Nanoseconds.milliseconds(500)
+  /// A stay this long at an idle wait is home even to a thread that sleeps at another place. Chosen.
+  static let veryLongStay = Nanoseconds.seconds(5)
+  /// A place that was not visited among the last so many waits is not part of the loop any more.
+  static let recentWaits = 4
   /// The C library has two system call instructions a cancellation point, and moves from one to the other
   /// when the first thread is created (measured: 63 bytes of code and 40 of stack apart).
   static let twinCode: UInt64 = 128
@@ -41,8 +47,13 @@ struct HomeLearner: Sendable, Equatable {
   private var homes: Set<WaitSite> = []
   /// Idle waits that were visited repeatedly or stayed at: not just a wait on the way.
   private var established: Set<WaitSite> = []
-  /// Places from which a runtime parks its threads beside its idle wait (Go's futex next to its epoll).
-  private var parks: Set<WaitSite> = []
+  /// How far out in the stack an idle wait was seen.
+  private var outermostIdle: UInt64 = 0
+  private var arrivals = 0
+  private var lastArrival: [WaitSite: Int] = [:]
+  /// Idle waits in a row without a visit to a learnt home, and visits to a home that was given up.
+  private var idleInARow = 0
+  private var returns = 0
 
   /// The homes and how often each was visited, most visited first.
   var homeVisits: [(site: WaitSite, visits: Int)] {
@@ -61,48 +72,90 @@ struct HomeLearner: Sendable, Equatable {
     guard visits[wait.site] != nil || visits.count < Self.capacity else { return }
     visits[wait.site, default: 0] += 1
     calls[wait.site] = wait.waitClass
+    arrivals += 1
+    lastArrival[wait.site] = arrivals
     if wait.waitClass == .idle {
       idleVisits += 1
+      outermostIdle = max(outermostIdle, wait.site.stackPointer)
       if visits[wait.site, default: 0] >= Self.visitsThatEstablish { established.insert(wait.site) }
     }
     switch standing {
     case .learning: settle()
-    case .places:
-      // A program may sleep through its start and only then enter its real loop.
-      if idleVisits >= Self.visitsNeeded { standing = .idleWaits }
-      if homes.contains(where: { isTwin(wait.site, of: $0) }) { homes.insert(wait.site) }
-    case .idleWaits:
-      if isPark(wait) { parks.insert(wait.site) }
+    case .places: reconsiderPlaces(wait)
+    case .idleWaits: reconsiderIdleWaits(wait)
     }
+  }
+
+  /// A program may sleep through its start and only then enter its real loop. Single idle waits between
+  /// visits home belong to a handler.
+  private mutating func reconsiderPlaces(_ wait: Wait) {
+    if wait.waitClass == .idle {
+      idleInARow += 1
+      if idleInARow >= Self.visitsNeeded { becomeIdleWaits() }
+      return
+    }
+    if isHome(wait) {
+      homes.insert(wait.site)
+      idleInARow = 0
+      return
+    }
+    // Further out than what was taken for home, and as much a part of the loop: that is the home.
+    if homes.allSatisfy({ $0.stackPointer < wait.site.stackPointer }),
+      visits[wait.site, default: 0] >= Self.visitsNeeded
+    {
+      let before = homes
+      settlePlaces(visitsNeeded: Self.visitsNeeded)
+      if homes != before { generation += 1 }
+    }
+  }
+
+  /// A few idle waits, or many in one handler, do not make a multiplexer's loop of a sleeping one.
+  private mutating func reconsiderIdleWaits(_ wait: Wait) {
+    guard wait.waitClass == .learnable else { return }
+    if homes.contains(wait.site) {
+      returns += 1
+      if returns >= Self.visitsThatEstablish {
+        idleInARow = 0
+        standing = .places
+      }
+    } else if idleVisits < Self.visitsNeeded {
+      settlePlaces(visitsNeeded: max(Self.visitsNeeded, 4 * idleVisits), mayBeDeeper: false)
+    }
+  }
+
+  private mutating func becomeIdleWaits() {
+    returns = 0
+    standing = .idleWaits
   }
 
   /// The thread has been waiting at an idle wait for so long.
   mutating func stayed(_ wait: Wait, for length: Nanoseconds) {
     guard wait.waitClass == .idle, length >= Self.longStay else { return }
     if !established.contains(wait.site) { established.insert(wait.site) }
-    guard standing == .learning else { return }
-    let rival = visits.filter { calls[$0.key] == .learnable }.values.max() ?? 0
-    if rival < Self.visitsNeeded { standing = .idleWaits }
+    switch standing {
+    case .learning:
+      let rival = visits.filter { calls[$0.key] == .learnable }.values.max() ?? 0
+      if rival < Self.visitsNeeded { becomeIdleWaits() }
+    case .places: if length >= Self.veryLongStay { becomeIdleWaits() }
+    case .idleWaits: break
+    }
   }
 
-  /// No more will come: decide by what there is.
+  /// No more will come: decide by what there is. An idle wait or two on the way make no loop.
   mutating func finish() {
     guard standing == .learning else { return }
-    if idleVisits > 0 {
-      if established.isEmpty {
-        established = Set(calls.filter { $0.value == .idle }.map(\.key))
-      }
-      standing = .idleWaits
-    } else {
+    if idleVisits == 0 {
       settlePlaces(visitsNeeded: Self.visitsNeeded / 2)
+    } else if !established.isEmpty {
+      becomeIdleWaits()
     }
   }
 
   func isHome(_ wait: Wait) -> Bool {
     switch standing {
     case .learning: wait.waitClass == .idle
-    case .idleWaits: wait.waitClass == .idle || parks.contains(wait.site)
-    case .places: homes.contains(wait.site)
+    case .idleWaits: wait.waitClass == .idle || isPark(wait)
+    case .places: homes.contains(wait.site) || homes.contains { isTwin(wait.site, of: $0) }
     }
   }
 
@@ -118,14 +171,15 @@ struct HomeLearner: Sendable, Equatable {
   }
 
   private var couldPark: Bool {
-    !parks.isEmpty
-      || visits.keys.contains { site in
-        calls[site] == .learnable && established.contains { isBeside(site, $0) }
-      }
+    visits.keys.contains { site in
+      calls[site] == .learnable && established.contains { isBeside(site, $0) }
+    }
   }
 
+  /// A runtime parks its threads beside its idle wait: Go's futex next to its epoll. That place is so
+  /// special that the first visit tells.
   private func isPark(_ wait: Wait) -> Bool {
-    wait.waitClass == .learnable && visits[wait.site, default: 0] >= Self.visitsNeeded
+    wait.waitClass == .learnable && wait.category == .lock
       && established.contains { isBeside(wait.site, $0) }
   }
 
@@ -138,22 +192,31 @@ struct HomeLearner: Sendable, Equatable {
 
   private mutating func settle() {
     if idleVisits >= Self.visitsNeeded {
-      standing = .idleWaits
+      becomeIdleWaits()
       return
     }
     settlePlaces(visitsNeeded: max(Self.visitsNeeded, 4 * idleVisits))
   }
 
-  private mutating func settlePlaces(visitsNeeded: Int) {
+  private mutating func settlePlaces(visitsNeeded: Int, mayBeDeeper: Bool = true) {
     let places = visits.filter { calls[$0.key] == .learnable }
     guard let busiest = places.values.max(), busiest >= visitsNeeded else { return }
-    let candidates = places.filter { $0.value >= visitsNeeded && $0.value * 4 >= busiest }
+    // A place that is visited in turn with the busiest one may not have been seen as often yet.
+    let candidates = places.filter {
+      $0.value == busiest
+        || $0.value * 4 >= busiest && arrivals - lastArrival[$0.key, default: 0] < Self.recentWaits
+    }
     // The outermost one: a wait inside a handler lies deeper, where the stack pointer is lower.
     guard let outermost = candidates.keys.max(by: { $0.stackPointer < $1.stackPointer }) else {
       return
     }
+    // Deeper than an idle wait it is likely a handler's; then much more has to be seen.
+    guard
+      outermost.stackPointer > outermostIdle || mayBeDeeper && busiest >= 8 * visitsNeeded
+    else { return }
     homes = [outermost]
     for site in places.keys where isTwin(site, of: outermost) { homes.insert(site) }
+    idleInARow = 0
     standing = .places
   }
 

@@ -51,7 +51,14 @@ struct LoopDetector: Sendable {
   // MARK: Facts
 
   mutating func take(_ probe: ThreadProbe) {
-    if settings.observer == .proc { learn(from: probe) }
+    if settings.observer == .proc {
+      learn(from: probe)
+    } else if lastProbe == nil, recordedWait == nil, case .waiting(let wait) = probe.state,
+      wait.waitClass != .never
+    {
+      // It went to wait before we came: no record tells, but the turn that follows is a whole one.
+      take(WaitRecord(at: probe.at, step: .entered(wait)))
+    }
     lastProbe = probe
     feed(.probe(probe))
   }
@@ -82,9 +89,9 @@ struct LoopDetector: Sendable {
   mutating func finish(at time: Instant, exited: Bool) {
     if learner.standing == .learning {
       learner.finish()
+      if learner.standing == .learning { return }
       settle()
     }
-    if learner.standing == .learning { return }
     follower.finish(at: time, exited: exited)
   }
 
@@ -108,6 +115,7 @@ struct LoopDetector: Sendable {
   }
 
   private mutating func feed(_ fact: Fact) {
+    if case .probe(let probe) = fact { countStay(until: probe) }
     guard learner.standing == .learning else {
       settle()
       pass(fact)
@@ -123,15 +131,14 @@ struct LoopDetector: Sendable {
     } else {
       kept.append(fact)
     }
-    if case .record = fact, learner.standing != .learning { settle() }
     if kept.count > Self.learningCapacity { kept.removeFirst(Self.learningCapacity / 2) }
-    if let stay, let lastProbe {
-      learner.stayed(stay.wait, for: lastProbe.at - stay.since)
-    }
-    if let recordedWait, case .probe(let probe) = fact {
+  }
+
+  private mutating func countStay(until probe: ThreadProbe) {
+    if let stay { learner.stayed(stay.wait, for: probe.at - stay.since) }
+    if let recordedWait {
       learner.stayed(recordedWait.wait, for: probe.at - recordedWait.since)
     }
-    if learner.standing != .learning { settle() }
   }
 
   private mutating func settle() {

@@ -12,30 +12,31 @@ struct TurnFollower: Sendable {
   /// Below this chance, sleeps that no probe saw are not taken for visits home. Chosen.
   static let smallChance = 1e-3
 
-  private var settings: LoopDetector.Settings
+  var settings: LoopDetector.Settings
   var log: TurnLog
-  private var away: AwayTime?
+  var away: AwayTime?
   /// Bounds of the moment when home was left; equal where it is exact.
-  private var leftAfter: Instant?
-  private var leftBefore: Instant?
-  private var homeProbe: ThreadProbe?
-  private var homeStack: UInt64 = 0
-  private var homeCount = 0
-  private var nested: (visits: Int, since: Instant)?
-  private var innerLeft: Instant?
-  private var isStartup: Bool
+  var leftAfter: Instant?
+  var leftBefore: Instant?
+  var homeProbe: ThreadProbe?
+  var homeStack: UInt64 = 0
+  var homeCount = 0
+  var nested: (visits: Int, since: Instant, slices: UInt64?)?
+  /// Where the thread came to wait while it was not certain yet that its start-up is over.
+  var arrival: (wait: Wait, slices: UInt64?, low: Instant, high: Instant)?
+  var isStartup: Bool
   private var burstLeft = TurnFollower.burstProbes
-  private var hasLost = false
-  private var lastProbe: ThreadProbe?
+  var hasLost = false
+  var lastProbe: ThreadProbe?
   /// With records: whether the thread is in a wait that counts as home.
-  private var isAtHome = false
+  var isAtHome = false
   /// Records tell of every turn from the start.
   private var countsAllTurns: Bool
   private var generation: Int?
   /// Records are behind the probes.
   var isLagging = false
   /// When the thread called exit, or was first seen exiting.
-  private var exitAt: Instant?
+  var exitAt: Instant?
 
   init(tid: ThreadID, _ settings: LoopDetector.Settings) {
     self.settings = settings
@@ -48,7 +49,7 @@ struct TurnFollower: Sendable {
     leftBefore = settings.launchedAt
   }
 
-  private var isExact: Bool { settings.observer == .kernel }
+  var isExact: Bool { settings.observer == .kernel }
 
   // MARK: Probes
 
@@ -61,15 +62,16 @@ struct TurnFollower: Sendable {
     }
     if away == nil, homeProbe == nil { away = AwayTime(base: probe) }
     if isExact {
-      followBeside(probe)
+      followBeside(probe, homes)
       return
     }
     if wasBlind(until: probe) { forget(probe) }
     if case .waiting(let wait) = probe.state, homes.isHome(wait) {
       if isNested(wait) {
         leave(probe)
+        if let last = away?.last { splitBeforeNested(last.at, probe.at, probe) }
         away?.add(probe)
-        arriveNested(wait, probe.at, homes)
+        arriveNested(wait, probe.at, probe)
         look(at: probe.at)
         return
       }
@@ -77,14 +79,18 @@ struct TurnFollower: Sendable {
         arrive(wait, probe)
         return
       }
+      if arrival?.wait != wait || arrival?.slices != probe.slices {
+        arrival = (wait, probe.slices, away?.last?.at ?? probe.at, probe.at)
+      }
     }
     // Where the thread cannot be read it is not known to be away.
-    if probe.state == .unknown, away == nil { return }
+    if probe.state == .unknown { return }
     leave(probe)
     if isTurningUnseen(probe) {
       restart(at: probe)
       return
     }
+    beginAnew(probe)
     away?.add(probe)
     look(at: probe.at)
   }
@@ -122,7 +128,7 @@ struct TurnFollower: Sendable {
   }
 
   /// Begins anew when other places turn out to be the homes.
-  private mutating func adapt(to homes: HomeLearner) {
+  mutating func adapt(to homes: HomeLearner) {
     defer { generation = homes.generation }
     guard let generation, generation != homes.generation else { return }
     homeStack = 0
@@ -148,7 +154,7 @@ struct TurnFollower: Sendable {
     log.retract()
     guard !isStartup else { return }
     homeProbe = nil
-    away = nil
+    away = AwayTime(base: probe)
     nested = nil
     leftAfter = probe.at
     leftBefore = probe.at
@@ -168,26 +174,50 @@ struct TurnFollower: Sendable {
     }
   }
 
-  private mutating func arrive(_ wait: Wait, _ probe: ThreadProbe) {
-    countHome(wait)
+  /// Seen away but once before, and since then mostly asleep where nobody looked: that was most likely a
+  /// visit home, and the turn began after it. Claims less than what may be.
+  private mutating func beginAnew(_ probe: ThreadProbe) {
+    guard !isStartup, nested == nil, !log.hasOpenStall, let away, let last = away.last,
+      away.first == last, away.base.at == homeProbe?.at, probe.sleeps > last.sleeps
+    else { return }
+    if case .waiting = probe.state, probe.sleeps == last.sleeps + 1 { return }
+    guard probe.state != .stopped, last.state != .stopped else { return }
+    let busy = (probe.cpu - last.cpu) + (probe.runDelay - last.runDelay)
+    guard busy * 2 < probe.at - last.at else { return }
+    self.away = AwayTime(base: last)
+    leftAfter = last.at
+    leftBefore = probe.at
+  }
+
+  mutating func arrive(_ wait: Wait, _ probe: ThreadProbe) {
+    if homeProbe?.slices != probe.slices || away != nil { countHome(wait) }
     defer {
       homeProbe = probe
       away = nil
       nested = nil
-      innerLeft = nil
       isStartup = false
     }
     if isStartup {
-      finishStartup(at: away?.last?.at ?? probe.at, probe.at, probe)
+      if let arrival, arrival.wait == wait, arrival.slices == probe.slices {
+        finishStartup(at: arrival.low, arrival.high, probe)
+      } else {
+        finishStartup(at: away?.last?.at ?? probe.at, probe.at, probe)
+      }
       return
     }
-    guard let home = homeProbe else { return }
+    guard let home = homeProbe else {
+      // After a gap of ours: how often it slept is not known.
+      if let away, let last = away.last {
+        closeTurn(away, last, slept: .max, busy: .zero, probe)
+      }
+      return
+    }
     if probe.slices == home.slices { return }
     let slept = probe.sleeps - min(home.sleeps, probe.sleeps)
     let busy = (probe.cpu - home.cpu) + (probe.runDelay - home.runDelay)
     guard let away, let last = away.last else {
       // Home at both looks: one sleep is one turn, and it was as long as the thread ran.
-      if slept == 1 {
+      if slept == 1, busy > .zero, busy <= probe.at - home.at {
         log.end(turn(.stall, from: probe.at + (.zero - busy), to: probe.at, .zero, probe))
       }
       return
@@ -200,7 +230,9 @@ struct TurnFollower: Sendable {
   ) {
     guard let after = leftAfter, let before = leftBefore else { return }
     let kind: StallKind = nested == nil ? .stall : .nested
-    if slept == 1 {
+    // No shorter than it was seen away: counters may lie, and a virtual machine's know no stolen time.
+    let seen = last.at - (away.first ?? last).at
+    if slept == 1, busy >= seen, busy <= probe.at - after {
       // It left once and came back once, and both counters were read at rest: exact.
       let earliest = max(after, last.at + (.zero - busy))
       let latest = max(earliest, min(before, probe.at + (.zero - busy)))
@@ -209,11 +241,15 @@ struct TurnFollower: Sendable {
       return
     }
     let start = middle(after, before)
-    let end = middle(last.at, probe.at)
-    let error = (before - after) / 2 + (probe.at - last.at) / 2
+    // Mostly asleep unseen just before it was seen away last: that was the way home, and a turn more.
+    let low = away.sleptBeforeLast ?? last.at
+    let high = away.sleptBeforeLast == nil ? probe.at : last.at
+    let end = max(start, middle(low, high))
+    let error = (before - after) / 2 + (high - low) / 2
     // With quick probes all through, hidden sleeps that nobody saw at home are very likely none.
     let isOpen = log.hasOpenStall
-    if away.hiddenSleeps > 0, !isOpen, away.chanceOfMissing > Self.smallChance,
+    if away.hiddenSleeps > 0, !isOpen,
+      burstLeft > 0 || away.chanceOfMissing > Self.smallChance,
       end - start >= settings.threshold
     {
       log.undecided += end - start
@@ -223,11 +259,12 @@ struct TurnFollower: Sendable {
     log.end(turn(kind, from: start, to: end, error, probe))
   }
 
-  private func turn(
+  func turn(
     _ kind: StallKind, from start: Instant, to end: Instant, _ error: Nanoseconds,
     _ probe: ThreadProbe
   ) -> Turn {
-    let parts = away?.parts(length: max(.zero, end - start), end: probe) ?? Summary.CauseParts()
+    let seen = away ?? AwayTime(base: homeProbe ?? probe)
+    let parts = seen.parts(length: max(.zero, end - start), end: probe)
     return Turn(
       kind: kind, start: start, end: end, error: error, stopped: away?.stopped ?? .zero,
       certainty: certainty, parts: parts)
@@ -242,14 +279,14 @@ struct TurnFollower: Sendable {
     return away.blockedShare > 0.5 ? .exact : .probable
   }
 
-  private mutating func finishStartup(at low: Instant, _ high: Instant, _ probe: ThreadProbe) {
+  mutating func finishStartup(at low: Instant, _ high: Instant, _ probe: ThreadProbe) {
     guard let launched = settings.launchedAt else { return }
     let end = isExact ? high : middle(low, high)
     log.end(turn(.startup, from: launched, to: end, (high - low) / 2, probe))
   }
 
   /// A turn that goes on: announce it when it is long enough and not in doubt.
-  private mutating func look(at time: Instant) {
+  mutating func look(at time: Instant) {
     guard let away, let after = leftAfter, let before = leftBefore, !log.hasOpenStall else {
       return
     }
@@ -295,98 +332,6 @@ struct TurnFollower: Sendable {
     log.retract()
   }
 
-  // MARK: Nested waits
-
-  private func isNested(_ wait: Wait) -> Bool {
-    homeCount > 0 && wait.waitClass == .idle
-      && wait.site.stackPointer + Self.nestedDepth < homeStack
-  }
-
-  private mutating func countHome(_ wait: Wait) {
-    // A runtime's park lies elsewhere in the stack than its idle wait and says nothing of depth.
-    if wait.waitClass == .idle { homeStack = max(homeStack, wait.site.stackPointer) }
-    homeCount += 1
-  }
-
-  private mutating func arriveNested(_ wait: Wait, _ time: Instant, _ homes: HomeLearner) {
-    var state = nested ?? (visits: 0, since: time)
-    state.visits += 1
-    nested = state
-    // The first wait of a program may lie further out than its loop: then the deeper one is home.
-    let isReal =
-      state.visits >= 4 && state.visits > 2 * homeCount
-      || state.visits >= 16 && time - state.since >= .seconds(5)
-    if isReal {
-      homeStack = wait.site.stackPointer
-      log.retract()
-      nested = nil
-      away = nil
-      homeProbe = lastProbe
-      leftAfter = nil
-      isAtHome = true
-    }
-  }
-
-  // MARK: Records
-
-  mutating func follow(_ record: WaitRecord, homes: HomeLearner) {
-    adapt(to: homes)
-    switch record.step {
-    case .exiting: exitAt = record.at
-    case .lost:
-      // Which turns ended meanwhile is not known; the next whole one is counted, as probable.
-      hasLost = true
-      isAtHome = false
-      leftAfter = nil
-      away = nil
-      log.retract()
-    case .entered(let wait):
-      guard homes.isHome(wait) else { return }
-      if isNested(wait) {
-        arriveNested(wait, record.at, homes)
-        return
-      }
-      guard !isStartup || homes.endsStartup(wait) else { return }
-      arrive(wait, at: record.at)
-    case .left:
-      guard isAtHome else { return }
-      isAtHome = false
-      leftAfter = record.at
-      leftBefore = record.at
-      if let probe = lastProbe { away = AwayTime(base: probe) }
-    }
-  }
-
-  private mutating func arrive(_ wait: Wait, at time: Instant) {
-    countHome(wait)
-    let wasAway = !isAtHome
-    isAtHome = true
-    defer {
-      nested = nil
-      isStartup = false
-      away = nil
-    }
-    guard wasAway, let probe = lastProbe else { return }
-    if isStartup {
-      finishStartup(at: time, time, probe)
-      return
-    }
-    guard let start = leftAfter else { return }
-    log.end(turn(nested == nil ? .stall : .nested, from: start, to: time, .zero, probe))
-    hasLost = false
-    leftAfter = nil
-  }
-
-  /// With records, probes only tell of causes and of turns that go on.
-  private mutating func followBeside(_ probe: ThreadProbe) {
-    if homeProbe == nil { homeProbe = probe }
-    guard !isAtHome else { return }
-    if away == nil { away = AwayTime(base: probe) }
-    away?.add(probe)
-    // Records that are still to be read may tell that it is home already.
-    if !isLagging { look(at: probe.at) }
-  }
-
   // MARK: The end
 
   mutating func finish(at time: Instant, exited: Bool) {
@@ -396,13 +341,13 @@ struct TurnFollower: Sendable {
     let start = isExact ? after : middle(after, before)
     // The kernel taking the process apart is not the program's doing.
     let end = max(start, min(time, exitAt ?? time))
-    let kind: StallKind = isStartup ? .startup : exited ? .exit : nested == nil ? .stall : .nested
+    let kind: StallKind = isStartup ? .startup : nested != nil ? .nested : exited ? .exit : .stall
     var final = turn(kind, from: start, to: end, isExact ? .zero : (before - after) / 2, last)
     if exited { final.windingDown = away.windingDown(length: end - start, end: last) }
     log.end(final)
   }
 
-  private func middle(_ one: Instant, _ other: Instant) -> Instant {
+  func middle(_ one: Instant, _ other: Instant) -> Instant {
     one + (other - one) / 2
   }
 

@@ -1,0 +1,48 @@
+// Loops within a handler: a modal dialog, a synchronous wait. Which depth of the stack is the home?
+
+extension TurnFollower {
+  func isNested(_ wait: Wait) -> Bool {
+    homeCount > 0 && wait.waitClass == .idle
+      && wait.site.stackPointer + Self.nestedDepth < homeStack
+  }
+
+  mutating func countHome(_ wait: Wait) {
+    // A runtime's park lies elsewhere in the stack than its idle wait and says nothing of depth.
+    if wait.waitClass == .idle { homeStack = max(homeStack, wait.site.stackPointer) }
+    homeCount += 1
+  }
+
+  /// What the thread did before it came to a nested wait is a stall by itself when it was long enough.
+  mutating func splitBeforeNested(_ low: Instant, _ high: Instant, _ probe: ThreadProbe) {
+    guard nested == nil, !isStartup, let away, let after = leftAfter, let before = leftBefore,
+      isExact || away.hiddenSleeps == 0 || log.hasOpenStall
+    else { return }
+    let start = middle(after, before)
+    let end = max(start, middle(low, high))
+    guard end - start - away.stopped >= settings.threshold else { return }
+    log.end(turn(.stall, from: start, to: end, (before - after) / 2 + (high - low) / 2, probe))
+    self.away = AwayTime(base: probe)
+    leftAfter = low
+    leftBefore = high
+  }
+
+  mutating func arriveNested(_ wait: Wait, _ time: Instant, _ probe: ThreadProbe?) {
+    var state = nested ?? (visits: 0, since: time, slices: nil)
+    if probe == nil || state.slices != probe?.slices { state.visits += 1 }
+    state.slices = probe?.slices
+    nested = state
+    // The first wait of a program may lie further out than its loop: then the deeper one is home.
+    let isReal =
+      state.visits >= 4 && state.visits > 2 * homeCount
+      || state.visits >= 16 && time - state.since >= .seconds(5)
+    if isReal {
+      homeStack = wait.site.stackPointer
+      log.retract()
+      nested = nil
+      away = nil
+      homeProbe = probe ?? lastProbe
+      leftAfter = nil
+      isAtHome = true
+    }
+  }
+}
