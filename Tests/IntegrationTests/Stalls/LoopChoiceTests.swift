@@ -18,7 +18,7 @@ internal import Testing
     observer: String
   ) async throws {
     try await Self.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       let run = try await Watched(
         "batch_job", options: ["--observer", observer, "--stall-threshold", "100ms"])
       #expect(run.finished.status == .code(0))
@@ -38,7 +38,7 @@ internal import Testing
     parking: String, observer: String
   ) async throws {
     try await Self.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       let run = try await Watched(
         "worker_loop", [parking, "3400"],
         options: ["--observer", observer, "--stall-threshold", "100ms"])
@@ -56,7 +56,7 @@ internal import Testing
   @Test(arguments: observers)
   func `a thread named by a pattern is watched`(observer: String) async throws {
     try await Self.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       // Named threads are looked for once a second.
       let run = try await Watched(
         "worker_loop", ["join", "2200"],
@@ -73,7 +73,7 @@ internal import Testing
   }
 
   @Test func `a thread named by its number is watched`() async throws {
-    try await Lane.several(2) {
+    try await Lane.shared {
       let target = try await Target("worker_loop", ["suspend", "2600"], ready: "loop")
       let tid = try #require(StallTruth(target.folder["truth"]).all("loop").first?.tid)
       async let ended = target.running.finish()
@@ -92,7 +92,7 @@ internal import Testing
     parking: String, observer: String
   ) async throws {
     try await Self.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       let run = try await Watched(
         "worker_loop", [parking, "4600"],
         options: ["--observer", observer, "--stall-threshold", "100ms", "--watch", "loops"])

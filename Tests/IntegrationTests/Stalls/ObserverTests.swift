@@ -24,7 +24,7 @@ internal import Testing
   @Test(arguments: ["proc", "kernel"])
   func `no system call of the target is interrupted`(observer: String) async throws {
     try await LoopChoiceTests.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       let run = try await Watched(
         "eintr_witness", options: ["--observer", observer, "--stall-threshold", "100ms"])
       #expect(run.finished.status == .code(0))
@@ -109,7 +109,7 @@ internal import Testing
     }
   }
 
-  @Test(arguments: ["9ms", "0", "-1s", "soon", "10"])
+  @Test(arguments: ["9ms", "0", "-1s", "soon"])
   func `a threshold that cannot be kept is refused`(threshold: String) async throws {
     let finished = try await Perfwatch.command(
       ["run", "--stall-threshold", threshold, "--", "/bin/true"]

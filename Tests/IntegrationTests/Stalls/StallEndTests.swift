@@ -12,7 +12,7 @@ internal import Testing
     how: String, observer: String
   ) async throws {
     try await LoopChoiceTests.need(observer)
-    try await Lane.several(how == "cpu" ? 2 : 1) {
+    try await Lane.shared {
       let run = try await Watched(
         "stuck_killed", [how], options: ["--observer", observer, "--stall-threshold", "100ms"])
       #expect(run.finished.status == .signal(9))
@@ -31,7 +31,7 @@ internal import Testing
   @Test func `a stall that outlasts the watching is reported with its length so far`()
     async throws
   {
-    try await Lane.several(2) {
+    try await Lane.shared {
       let target = try await Target("long_stall", ["1000", "3000"])
       let (_, summary) = try await target.attach([
         "--stall-threshold", "100ms", "--observer", "proc", "--duration", "2s",
@@ -54,7 +54,7 @@ internal import Testing
     observer: String
   ) async throws {
     try await LoopChoiceTests.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       let target = try await Target("long_stall", ["1500", "400"])
       async let ended = target.running.finish()
       let (_, summary) = try await target.attach([
@@ -74,7 +74,7 @@ internal import Testing
     observer: String
   ) async throws {
     try await LoopChoiceTests.need(observer)
-    try await Lane.several(2) {
+    try await Lane.shared {
       let target = try await Target("long_stall", ["300", "1200"], ready: "stalling")
       async let ended = target.running.finish()
       let (_, summary) = try await target.attach([

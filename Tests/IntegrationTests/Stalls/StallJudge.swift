@@ -59,7 +59,7 @@ struct StallJudge: Sendable {
     let error = found.milliseconds - before - gap.milliseconds
     let stated = found.stall.error.inMilliseconds
     // A late wake-up shows as running, so /proc counts it to the turn that follows.
-    let slack = observer == .proc ? period + stated : 1 + gap.edges
+    let slack = stated + (observer == .proc ? period : 1 + gap.edges)
     let late = observer == .proc ? gap.wokenLate : 0
     #expect(
       error >= -slack && error <= slack + late,

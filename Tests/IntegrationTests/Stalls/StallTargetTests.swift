@@ -13,8 +13,8 @@ struct StallCase: Sendable, CustomTestStringConvertible {
   var isUndecidableByProc = false
   /// Homes are waits in one of these calls.
   var homes: Set<String>
-  /// Programs that it amounts to while it computes. Sleepers take one place.
-  var places = 2
+  /// Programs that it amounts to: more than one where it never rests.
+  var places = 1
 
   var testDescription: String { ([name] + arguments).joined(separator: " ") }
 
@@ -24,27 +24,27 @@ struct StallCase: Sendable, CustomTestStringConvertible {
 
   static let all: [StallCase] = [
     .init(name: "poll_burn", status: .code(7), homes: polls),
-    .init(name: "epoll_sleep", homes: epolls, places: 1),
-    .init(name: "select_slowpipe", homes: ["select", "pselect6"], places: 1),
-    .init(name: "child_wait", homes: polls, places: 1),
+    .init(name: "epoll_sleep", homes: epolls),
+    .init(name: "select_slowpipe", homes: ["select", "pselect6"]),
+    .init(name: "child_wait", homes: polls),
     .init(name: "nanosleep_loop", homes: sleeps),
     .init(name: "mutex_held", homes: epolls),
     .init(name: "short_stalls", homes: epolls),
     .init(name: "startup_stall", homes: polls),
     .init(name: "exit_in_stall", status: .code(3), homes: polls),
-    .init(name: "busy_poll", isUndecidableByProc: true, homes: polls),
+    .init(name: "busy_poll", isUndecidableByProc: true, homes: polls, places: 2),
     .init(name: "sigstop_pause", homes: polls),
     .init(name: "cpu_duty", homes: polls, places: 3),
     .init(name: "mixed_stack", homes: polls),
     .init(name: "fault_storm", homes: polls),
     .init(name: "coro_stack", homes: polls),
     .init(name: "futex_loop", homes: ["futex"]),
-    .init(name: "read_loop", homes: ["read"], places: 1),
+    .init(name: "read_loop", homes: ["read"]),
     .init(name: "sigwait_loop", homes: ["rt_sigtimedwait"]),
     .init(name: "accept_loop", homes: ["accept", "accept4"]),
-    .init(name: "timedlock_stall", homes: polls, places: 1),
+    .init(name: "timedlock_stall", homes: polls),
     .init(name: "gc_stall", homes: polls),
-    .init(name: "saturated_epoll", isUndecidableByProc: true, homes: epolls),
+    .init(name: "saturated_epoll", isUndecidableByProc: true, homes: epolls, places: 2),
     .init(name: "modal_loop", homes: epolls),
     .init(name: "moving_home", homes: sleeps),
     .init(name: "long_stall", arguments: ["300", "700"], homes: polls),
@@ -125,7 +125,7 @@ struct StallCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func `a shorter threshold finds the shorter stalls, too`() async throws {
-    try await Lane.several(2) {
+    try await Lane.shared {
       let run = try await Watched(
         "short_stalls", options: ["--observer", "proc", "--stall-threshold", "50ms"])
       let truth = StallTruth(run.folder["truth"])
@@ -136,7 +136,7 @@ struct StallCase: Sendable, CustomTestStringConvertible {
 
   @Test(.kernelObserver)
   func `the kernel finds every stall of 30 ms at a threshold of 25 ms`() async throws {
-    try await Lane.several(2) {
+    try await Lane.shared {
       let run = try await Watched(
         "short_stalls", options: ["--observer", "kernel", "--stall-threshold", "25ms"])
       let truth = StallTruth(run.folder["truth"])

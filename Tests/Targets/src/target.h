@@ -54,7 +54,7 @@ INLINE double target_tv(struct timeval t) {
 static int target_fd = -1;
 static double target_t_busy, target_c_busy, target_t_start;
 static const char *target_fn_tag, *target_how_tag, *target_kind_tag;
-static double target_min_ms = 10, target_edge;
+static double target_min_ms = 10, target_edge, target_gap_end;
 static long target_iters, target_stalls;
 static const char *target_prog = "?";
 
@@ -125,7 +125,7 @@ static inline void target_tag(const char *fn, const char *how) {
 }
 
 static void target_gap_emit(const char *kind) {
-  double t1 = target_now(), c1 = target_thread_cpu();
+  double t1 = target_gap_end = target_now(), c1 = target_thread_cpu();
   double ms = (t1 - target_t_busy) * 1e3;
   if (ms >= target_min_ms || target_fn_tag) {
     target_line(
