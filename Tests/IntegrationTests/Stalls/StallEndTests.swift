@@ -85,7 +85,9 @@ internal import Testing
       let found = summary.stalls.map { FoundStall($0, summary) }
       let first = try #require(truth.gaps.first { $0.function == "long_work" })
       let second = try #require(truth.gaps.first { $0.function == "later_work" })
-      #expect(found.count { $0.isMostly(second) } == 1)
+      #expect(
+        found.count { $0.isMostly(second) } == 1,
+        "\(second): \(found), \(summary.loops), \(summary.observer.lateProbes) ticks late")
       // What is said of the first one is at most what was seen of it.
       for stall in found where !stall.isMostly(second) {
         #expect(stall.start >= Double(summary.run.startMonotonic) / 1e9 - 0.001, "\(stall)")
