@@ -3,6 +3,7 @@
 import statistics
 
 KINDS = ('busy', 'awake')
+SLOWDOWN = {'proc': (1, 0.3), 'kernel': (3, 1)}  # percent; the kernel's is stated, so chosen
 # Percent of a core for so many loops, all sampling included: must, stretch. Chosen.
 LOOP_SHARES = {1: (1, 0.5), 4: (2, 1), 32: (8, 4)}
 
@@ -92,7 +93,8 @@ def loop_rows(rounds, get):
                     continue  # its timer sets the pace
                 result.append(row(
                     f'slowdown of {text}, {clock} a turn, {observer}', rounds,
-                    get(f'slowdown/{kind}/{observer}/{clock}'), None, 1, 0.3, unit='%'))
+                    get(f'slowdown/{kind}/{observer}/{clock}'), None, *SLOWDOWN[observer],
+                    unit='%'))
     return result
 
 

@@ -79,6 +79,26 @@ internal import Testing
     }
   }
 
+  @Test(.kernelObserver)
+  func `a thread that waits all the time is no longer traced, and nothing is made up`()
+    async throws
+  {
+    try await Lane.several(2) {
+      let run = try await Watched(
+        "busy_poll", ["0"], options: ["--observer", "kernel", "--stall-threshold", "100ms"])
+      #expect(run.finished.status == .code(0))
+      let summary = try run.summary
+      let notices = summary.warnings.filter { $0.code == "tracing-given-up" }
+      #expect(notices.count == 1, "\(summary.warnings)")
+      #expect(summary.loops.first?.observer == "proc")
+      let truth = StallTruth(run.folder["truth"])
+      for stall in summary.stalls.map({ FoundStall($0, summary) }) {
+        let isReal = truth.gaps.contains { $0.milliseconds >= 75 && stall.isMostly($0) }
+        #expect(isReal || stall.stall.certainty == "probable", "\(stall)")
+      }
+    }
+  }
+
   @Test(.kernelObserver) func `the best observer that is permitted is taken`() async throws {
     try await Lane.shared {
       let run = try await Watched("epoll_sleep", options: ["--stall-threshold", "100ms"])
