@@ -29,7 +29,7 @@ internal import Testing
       let lines = finished.error.split(separator: "\n")
       #expect(lines.contains { $0.contains("so far (hang)") })
       // When it is over: its length, where it was in the run, and why.
-      #expect(lines.contains { $0.contains("computing") && $0.hasPrefix("perfwatch: stall") })
+      #expect(lines.contains { $0.hasPrefix("perfwatch: stall, severe: ") && $0.contains(" at ") })
     }
   }
 
