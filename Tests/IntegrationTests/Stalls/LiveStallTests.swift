@@ -14,7 +14,7 @@ internal import Testing
       let folder = try Scratch()
       let program = try await Perfwatch.target("long_stall")
       var command = Perfwatch.command([
-        "run", "--observer", observer, "--stall-threshold", "100ms", "--", program, "300", "2000",
+        "run", "--observer", observer, "--stall-threshold", "100ms", "--", program, "300", "2300",
       ])
       command.environment["TARGET_TRUTH"] = folder["truth"]
       let running = try command.start(in: folder)

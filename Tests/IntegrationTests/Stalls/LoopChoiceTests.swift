@@ -40,7 +40,7 @@ internal import Testing
     try await Self.need(observer)
     try await Lane.shared {
       let run = try await Watched(
-        "worker_loop", [parking, "3400"],
+        "worker_loop", [parking, "4600"],
         options: ["--observer", observer, "--stall-threshold", "100ms"])
       #expect(run.finished.status == .code(0))
       let summary = try run.summary

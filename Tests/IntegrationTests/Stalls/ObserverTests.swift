@@ -101,7 +101,8 @@ internal import Testing
 
   @Test(.kernelObserver) func `the best observer that is permitted is taken`() async throws {
     try await Lane.shared {
-      let run = try await Watched("epoll_sleep", options: ["--stall-threshold", "100ms"])
+      let run = try await Watched(
+        "long_stall", ["3000", "400"], options: ["--stall-threshold", "100ms"])
       let summary = try run.summary
       #expect(summary.loops.map(\.observer) == ["kernel"])
       // Tracing begins when the thread has shown to be a loop; each stall says who saw it.

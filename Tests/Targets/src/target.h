@@ -135,9 +135,6 @@ static void target_gap_emit(const char *kind) {
         target_t_busy, t1, ms, (c1 - target_c_busy) * 1e3, target_edge * 1e3);
     if (target_fn_tag)
       target_stalls++;
-    double edge = (target_now() - t1) * 1e3;
-    if (edge > 0.3)
-      target_line("{\"ev\":\"edge\",\"t\":%.6f,\"ms\":%.3f}", t1, edge);
   }
   target_fn_tag = target_how_tag = NULL;
   target_kind_tag = NULL;
@@ -151,7 +148,10 @@ static void target_idle_begin(void) {
     target_delay_at = now;
     target_delay = target_run_delay();
   }
-  target_idle_at = now;
+  target_idle_at = target_now();
+  double edge = (target_idle_at - target_gap_end) * 1e3;
+  if (edge > 0.3)
+    target_line("{\"ev\":\"edge\",\"t\":%.6f,\"ms\":%.3f}", target_gap_end, edge);
 }
 
 /* call just after the loop's idle wait returned */
