@@ -42,7 +42,8 @@ struct StallJudge: Sendable {
       let isNeeded = isSure && !isUndecidable && !optionalKinds.contains(gap.kind)
       if isNeeded || hits.count > 1 {
         #expect(
-          hits.count == 1, "\(gap.function) of \(gap.milliseconds) ms: \(hits)",
+          hits.count == 1,
+          "\(gap.function) of \(gap.milliseconds) ms: \(hits) \(Self.standing(summary))",
           sourceLocation: location)
       }
       if hits.count == 1 { compare(hits[0], gap, summary, location) }
@@ -93,6 +94,15 @@ struct StallJudge: Sendable {
     #expect(
       rest.inMilliseconds >= 0.6 * found.milliseconds, "\(gap.how) is not in \(parts)",
       sourceLocation: location)
+  }
+
+  /// What may explain a miss.
+  private static func standing(_ summary: Summary) -> String {
+    let loops = summary.loops.map { loop in
+      "undecided \(loop.undecided?.inMilliseconds ?? 0) ms, "
+        + "homes \(loop.homes.map { "\($0.syscall) \($0.stackPointer) \($0.visits)x" })"
+    }
+    return "\(loops), \(summary.observer.lateProbes) of \(summary.observer.probes) ticks late"
   }
 
   private func checkWords(_ found: FoundStall, _ location: SourceLocation) {
