@@ -89,7 +89,8 @@ struct StallJudge: Sendable {
       case "wait" where gap.kind != "nested": parts.child
       default: nil
       }
-    guard let named, found.milliseconds >= threshold + 25 else { return }
+    // Short ones have too few probes for shares.
+    guard let named, found.milliseconds >= 150 else { return }
     let rest = named + parts.runDelay
     #expect(
       rest.inMilliseconds >= 0.6 * found.milliseconds, "\(gap.how) is not in \(parts)",
@@ -136,6 +137,11 @@ struct StallJudge: Sendable {
   /// A turn that is near the threshold, or for /proc one that is so with its late wake-up.
   private func isExcused(_ found: FoundStall, _ truth: StallTruth) -> Bool {
     if isUndecidable && found.stall.certainty == "probable" { return true }
+    // Being loaded before its first statement is start-up, too, and no turn of the target's.
+    if found.stall.kind == "startup", let began = truth.all("start").first?.t {
+      let first = truth.gaps.first { $0.kind == "startup" }?.milliseconds ?? 0
+      return (began - found.start) * 1e3 + max(first, margin) >= threshold - margin
+    }
     guard observer == .proc else { return false }
     let late = truth.wakes.filter { wake in
       wake.late >= threshold - margin && wake.at - wake.late / 1e3 < found.end
