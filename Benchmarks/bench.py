@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of Docs/performance.md, in one interleaved run; see there for how each is taken.
 
-usage: bench.py [--rounds 3] [--only poll,memory,launch,run] [--threads 1,10,100,1000]
+usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops] [--threads 1,10,100,1000]
 
 In every round each observer takes its turn on the same live target, in changing order, so that a
 machine that gets slower for a while does so for all. The table has the median over the rounds of
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+import loops
 import polling
 import startup
 import table
@@ -26,6 +27,7 @@ SECTIONS = {
     'memory': startup.measure_memory,
     'launch': startup.measure_launch,
     'run': startup.measure_whole_run,
+    'loops': loops.measure_loops,
 }
 
 

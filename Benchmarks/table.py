@@ -3,6 +3,9 @@
 import statistics
 
 KINDS = ('busy', 'awake')
+SLOWDOWN = {'proc': (1, 0.3), 'kernel': (3, 1)}  # percent; the kernel's is stated, so chosen
+# Percent of a core for so many loops, all sampling included: must, stretch. Chosen.
+LOOP_SHARES = {1: (1, 0.5), 4: (2, 1), 32: (8, 4)}
 
 
 def row(title, rounds, ours, peer, must, stretch, unit='us', invert=False):
@@ -70,6 +73,28 @@ def rows(rounds, counts, only):
         result.append(row('(run true - true) / (hello - true)', rounds,
                           lambda v: v['run/perfwatch'] - v['run/true'],
                           lambda v: v['run/hello'] - v['run/true'], 2, 1.3))
+    return result + (loop_rows(rounds, get) if 'loops' in only else [])
+
+
+def loop_rows(rounds, get):
+    """Shares of a core in percent for watching loops; slowdown in percent of the loop watched."""
+    result = []
+    for count in (1, 4, 32):
+        for observer in ('proc', 'kernel'):
+            for threshold in (50, 250):
+                result.append(row(
+                    f'{count} loops at {threshold} ms, {observer}', rounds,
+                    get(f'loops/{count}/{observer}/{threshold}'), None, *LOOP_SHARES[count],
+                    unit='%'))
+    for kind, text in (('paced', '1000 turns/s'), ('full', 'saturated loop')):
+        for observer in ('proc', 'kernel'):
+            for clock in ('cpu', 'wall'):
+                if kind == 'paced' and clock == 'wall':
+                    continue  # its timer sets the pace
+                result.append(row(
+                    f'slowdown of {text}, {clock} a turn, {observer}', rounds,
+                    get(f'slowdown/{kind}/{observer}/{clock}'), None, *SLOWDOWN[observer],
+                    unit='%'))
     return result
 
 
@@ -94,7 +119,7 @@ def show(table, rounds, skips):
     print()
     for key in sorted({key for values in rounds for key in values}):
         checks = key.endswith(('/own', '/rusage'))
-        if checks or key.endswith(('/lean', '/timer', '/barrier', 'hello-static', '/late')):
+        if checks or key.endswith(('/lean', '/timer', '/barrier', 'hello-static', '/late', '/floor', '/none')):
             found = [values[key] for values in rounds if values.get(key) is not None]
             if found:
                 print(f'  {key}: {number(statistics.median(found), 4)}')

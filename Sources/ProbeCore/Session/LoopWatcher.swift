@@ -149,7 +149,7 @@ struct LoopWatcher {
   private let launchedAt: Instant?
   private var loops: [WatchedLoop] = []
   private var known: Set<Int32> = []
-  private var sightings: [Int32: (slices: UInt64, count: Int)] = [:]
+  private var sightings: [Int32: (slices: UInt64, count: Int, name: [UInt8])] = [:]
   private var scanCursor = 0
   private(set) var canReadWaits = true
 
@@ -308,21 +308,20 @@ struct LoopWatcher {
         let probe = try? sampler.probe(&source), case .waiting(let wait) = probe.state,
         wait.waitClass == .idle
       else { continue }
-      let before = sightings[tid] ?? (slices: .max, count: 0)
+      let name = threads[scanCursor].name
+      let before = sightings[tid] ?? (slices: .max, count: 0, name: name)
       guard before.slices != probe.slices else { continue }
-      sightings[tid] = (probe.slices, before.count + 1)
+      sightings[tid] = (probe.slices, before.count + 1, name)
       if before.count + 1 >= Self.sightingsNeeded, settings.selection == .loops {
         add(tid, &source)
       }
     }
   }
 
-  /// Threads that loop but are not watched.
-  func unwatchedLoops(_ threads: [(tid: Int32, name: [UInt8])]) -> [(tid: Int32, name: [UInt8])] {
-    threads.filter { thread in
-      !known.contains(thread.tid)
-        && (sightings[thread.tid]?.count ?? 0) >= Self.sightingsNeeded
-    }
+  /// Threads that loop, or did until they ended, but are not watched; oldest first.
+  var unwatchedLoops: [(tid: Int32, name: [UInt8])] {
+    sightings.filter { !known.contains($0.key) && $0.value.count >= Self.sightingsNeeded }
+      .map { (tid: $0.key, name: $0.value.name) }.sorted { $0.tid < $1.tid }
   }
 }
 

@@ -105,7 +105,7 @@ struct Poller {
         emitObserver(into: &out)
       }
       if isOver {
-        finish(&loops, threads.threads, isEnded: set.isReady(1), source, into: &out)
+        finish(&loops, isEnded: set.isReady(1), source, into: &out)
         finish(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
         return
       }
@@ -138,8 +138,8 @@ struct Poller {
   }
 
   private func finish(
-    _ loops: inout LoopWatcher?, _ threads: [(tid: Int32, name: [UInt8])], isEnded: Bool,
-    _ source: borrowing ProcSource, into out: inout ByteWriter
+    _ loops: inout LoopWatcher?, isEnded: Bool, _ source: borrowing ProcSource,
+    into out: inout ByteWriter
   ) {
     guard loops != nil else { return }
     // It may have changed since the start: tracing begins late and may be given up.
@@ -148,7 +148,7 @@ struct Poller {
     }
     let frames = loops?.finish(at: Clock.now(), exited: isEnded, source, into: &out) ?? 0
     queue.append(&out, frames: frames)
-    let others = loops?.unwatchedLoops(threads) ?? []
+    let others = loops?.unwatchedLoops ?? []
     if !others.isEmpty {
       let list = others.prefix(5).map { "\(SafeText.decode($0.name)) (\($0.tid))" }
       queue.append(.notice(.otherLoops, detail: list.joined(separator: ", ")))

@@ -15,7 +15,12 @@ NOINLINE void final_save(void) {
   TARGET_BURN(500);
   sink++;
   target_gap_emit("exit");
-  target_exit(3);
+  target_end(3);
+  /* Telling the truth takes its time, too. */
+  target_line(
+      "{\"ev\":\"edge\",\"t\":%.6f,\"ms\":%.3f}", target_gap_end,
+      (target_now() - target_gap_end) * 1e3);
+  exit(3);
 }
 
 int main(void) {

@@ -1,7 +1,11 @@
 /* What every target shares: it measures itself and writes the truth about this very run as JSON
  * lines to the file named by $TARGET_TRUTH, else to stderr.
  * Times are CLOCK_MONOTONIC seconds. A "gap" is the time from the return of the loop's idle wait
- * to the next entry into it; its CPU is RUSAGE_THREAD of the loop thread. */
+ * to the next entry into it; its CPU is RUSAGE_THREAD of the loop thread.  What the kernel sees of
+ * a turn is longer by the edges: "edge_ms" of a gap is the time from the wait's return to t0, and
+ * an "edge" line of the same t is the time from t1 to (nearly) the next wait, if over 0.3 ms.  A
+ * "late" line says that the wait's return at t came so much later than its wake-up (5 ms or more),
+ * as other programs had the CPUs: no part of the gap, but /proc shows the thread as running. */
 #ifndef TARGET_H
 #define TARGET_H
 #ifndef _GNU_SOURCE
@@ -50,7 +54,7 @@ INLINE double target_tv(struct timeval t) {
 static int target_fd = -1;
 static double target_t_busy, target_c_busy, target_t_start;
 static const char *target_fn_tag, *target_how_tag, *target_kind_tag;
-static double target_min_ms = 10;
+static double target_min_ms = 10, target_edge, target_gap_end;
 static long target_iters, target_stalls;
 static const char *target_prog = "?";
 
@@ -71,6 +75,24 @@ static void target_line(const char *fmt, ...) {
   b[n++] = '\n';
   ssize_t w = write(target_fd, b, n);
   (void)w;
+}
+
+/* Time that the calling thread has waited for a CPU so far, in ns.  The file is read at most every
+ * 5 ms, so that a fast loop does not look like one that does input and output. */
+static __thread int target_schedstat = -1;
+static __thread double target_delay_at, target_idle_at;
+static __thread long target_delay;
+
+static long target_run_delay(void) {
+  char b[96];
+  if (target_schedstat < 0)
+    target_schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  ssize_t n = target_schedstat < 0 ? -1 : pread(target_schedstat, b, sizeof b - 1, 0);
+  if (n <= 0)
+    return 0;
+  b[n] = 0;
+  char *second = strchr(b, ' ');
+  return second ? atol(second) : 0;
 }
 
 static void target_start(const char *prog) {
@@ -103,14 +125,14 @@ static inline void target_tag(const char *fn, const char *how) {
 }
 
 static void target_gap_emit(const char *kind) {
-  double t1 = target_now(), c1 = target_thread_cpu();
+  double t1 = target_gap_end = target_now(), c1 = target_thread_cpu();
   double ms = (t1 - target_t_busy) * 1e3;
   if (ms >= target_min_ms || target_fn_tag) {
     target_line(
         "{\"ev\":\"gap\",\"kind\":\"%s\",\"fn\":\"%s\",\"how\":\"%s\",\"t0\":%.6f,\"t1\":%.6f,"
-        "\"ms\":%.2f,\"cpu_ms\":%.2f}",
+        "\"ms\":%.2f,\"cpu_ms\":%.2f,\"edge_ms\":%.3f}",
         kind, target_fn_tag ? target_fn_tag : "", target_how_tag ? target_how_tag : "",
-        target_t_busy, t1, ms, (c1 - target_c_busy) * 1e3);
+        target_t_busy, t1, ms, (c1 - target_c_busy) * 1e3, target_edge * 1e3);
     if (target_fn_tag)
       target_stalls++;
   }
@@ -121,13 +143,29 @@ static void target_gap_emit(const char *kind) {
 /* call just before the loop's idle wait */
 static void target_idle_begin(void) {
   target_gap_emit(target_kind_tag ? target_kind_tag : (target_fn_tag ? "stall" : "work"));
+  double now = target_now();
+  if (now - target_delay_at >= 0.005) {
+    target_delay_at = now;
+    target_delay = target_run_delay();
+  }
+  target_idle_at = target_now();
+  double edge = (target_idle_at - target_gap_end) * 1e3;
+  if (edge > 0.3)
+    target_line("{\"ev\":\"edge\",\"t\":%.6f,\"ms\":%.3f}", target_gap_end, edge);
 }
 
 /* call just after the loop's idle wait returned */
 static void target_idle_end(void) {
+  double back = target_now();
+  if (target_idle_at > 0 && back - target_idle_at >= 0.005) {
+    double late = (target_run_delay() - target_delay) / 1e6;
+    if (late >= 5)
+      target_line("{\"ev\":\"late\",\"t\":%.6f,\"ms\":%.2f}", back, late);
+  }
   target_iters++;
   target_c_busy = target_thread_cpu();
   target_t_busy = target_now();
+  target_edge = target_t_busy - back;
 }
 
 /* A field, in kB, of a /proc file made of "Key: value" lines; -1 where it is not to be had. */
