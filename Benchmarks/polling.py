@@ -89,7 +89,7 @@ def psutil(pid, values, key):
 
 def perfwatch(pid, values, key):
     """From outside, then twice more to check: its own word, and getrusage less that of a short run."""
-    watch = Watch('attach', str(pid), '-d', f'{WATCHED:g}s', core=OBSERVER_CORE)
+    watch = Watch('attach', '--no-stalls', str(pid), '-d', f'{WATCHED:g}s', core=OBSERVER_CORE)
     try:
         cpu, peak = window(watch.process, by_time)
     except Failed:
@@ -97,7 +97,7 @@ def perfwatch(pid, values, key):
         raise
     summary, used = watch.finish()
     observer, seconds = summary['observer'], summary['run']['duration'] / 1e9
-    short, used_short = Watch('attach', str(pid), '-d', '300ms', core=OBSERVER_CORE).finish()
+    short, used_short = Watch('attach', '--no-stalls', str(pid), '-d', '300ms', core=OBSERVER_CORE).finish()
     polls = observer['probes']
     values[key] = cpu * HZ / (polls / seconds)  # skipped ticks do not make it look cheaper
     values[key + '/peak'] = peak

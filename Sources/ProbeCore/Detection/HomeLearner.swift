@@ -210,10 +210,14 @@ struct HomeLearner: Sendable, Equatable {
     guard let outermost = candidates.keys.max(by: { $0.stackPointer < $1.stackPointer }) else {
       return
     }
-    // Deeper than an idle wait it is likely a handler's; then much more has to be seen.
-    guard
-      outermost.stackPointer > outermostIdle || mayBeDeeper && busiest >= 8 * visitsNeeded
-    else { return }
+    // Deeper than an idle wait it is likely a handler's; then much more has to be seen. An idle wait
+    // that nobody comes back to (Rust's runtime polls its descriptors once at the start) is no rival.
+    let hasRival =
+      !established.isEmpty || visits.contains { calls[$0.key] == .idle && $0.value > 1 }
+    let enough = hasRival ? 8 * visitsNeeded : visitsNeeded
+    guard outermost.stackPointer > outermostIdle || mayBeDeeper && busiest >= enough else {
+      return
+    }
     homes = [outermost]
     for site in places.keys where isTwin(site, of: outermost) { homes.insert(site) }
     idleInARow = 0

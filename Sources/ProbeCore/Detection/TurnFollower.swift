@@ -35,6 +35,8 @@ struct TurnFollower: Sendable {
   private var generation: Int?
   /// Records are behind the probes.
   var isLagging = false
+  /// To either side of `exitAt`: zero where a record told it.
+  private var exitError = Nanoseconds.zero
   /// When the thread called exit, or was first seen exiting.
   var exitAt: Instant?
 
@@ -57,7 +59,11 @@ struct TurnFollower: Sendable {
     defer { lastProbe = probe }
     adapt(to: homes)
     if probe.isExiting {
-      if exitAt == nil { exitAt = middle(lastProbe?.at ?? probe.at, probe.at) }
+      if exitAt == nil {
+        let before = lastProbe?.at ?? probe.at
+        exitAt = middle(before, probe.at)
+        exitError = (probe.at - before) / 2
+      }
       return
     }
     if away == nil, homeProbe == nil { away = AwayTime(base: probe) }
@@ -342,7 +348,10 @@ struct TurnFollower: Sendable {
     // The kernel taking the process apart is not the program's doing.
     let end = max(start, min(time, exitAt ?? time))
     let kind: StallKind = isStartup ? .startup : nested != nil ? .nested : exited ? .exit : .stall
-    var final = turn(kind, from: start, to: end, isExact ? .zero : (before - after) / 2, last)
+    // Without an exit that was seen, it ended some time after the last look.
+    let endError = exitAt == nil ? max(.zero, end - last.at) / 2 : exitError
+    let startError = isExact ? Nanoseconds.zero : (before - after) / 2
+    var final = turn(kind, from: start, to: end, startError + endError, last)
     if exited { final.windingDown = away.windingDown(length: end - start, end: last) }
     log.end(final)
   }

@@ -43,7 +43,12 @@ extension TurnFollower {
       isStartup = false
       away = nil
     }
-    guard wasAway, let probe = lastProbe else { return }
+    guard wasAway else { return }
+    // A loop that is at home before it was ever probed has used no time that was seen.
+    let probe =
+      lastProbe
+      ?? ThreadProbe(
+        at: time, state: .unknown, cpu: .zero, runDelay: .zero, slices: 0, sleeps: 0)
     if isStartup {
       finishStartup(at: time, time, probe)
       return

@@ -40,6 +40,21 @@ import Testing
     #expect(told.reading.verdictless == nil)
   }
 
+  // As Rust's runtime does: it polls its three descriptors once before main.
+  @Test(arguments: [LoopObserver.proc, .kernel])
+  func `one idle wait at the start does not hide the home of a loop that lies deeper`(
+    observer: LoopObserver
+  ) {
+    var start = Site.poll
+    start.site.stackPointer = Site.condition.site.stackPointer + 4096
+    let script =
+      [.wait(start, .ms(1))] + calm(Site.condition, turns: 12) + [.ms(400)]
+      + calm(Site.condition, turns: 12)
+    let told = Watching(observer: observer).watch(script)
+    #expect(told.counted.count == 1)
+    #expect(told.reading.homes.first?.site == Site.condition.site)
+  }
+
   @Test(arguments: [LoopObserver.proc, .kernel])
   func `a sleep in a handler is stall time though it is the same instruction as home`(
     observer: LoopObserver

@@ -44,7 +44,7 @@ final class OutputFileTests {
     do {
       let file = try OutputFile("\(folder)/a")
       try file.append([1, 2, 3])
-      #expect(names().count == 2)
+      #expect(text("a") == "old" && names().contains("a"))
     }
     do { _ = try OutputFile("\(folder)/new") }
     #expect(names() == ["a"] && text("a") == "old")
@@ -102,7 +102,8 @@ final class OutputFileTests {
     Launching.removeDirectory("\(folder)/sub")
     var error: SystemError?
     do throws(SystemError) { try file.commit() } catch let failure { error = failure }
-    #expect(error == SystemError(call: "rename", object: path, code: ENOENT))
+    // The call is linkat or rename, as the file system has files without a name or not.
+    #expect(error?.object == path && error?.code == ENOENT)
   }
 
   @Test func `a pipe with a name is written through`() throws {
