@@ -35,6 +35,8 @@ struct TurnFollower: Sendable {
   private var generation: Int?
   /// Records are behind the probes.
   var isLagging = false
+  /// By how much the start was put later than it may have been.
+  private var startDoubt = Nanoseconds.zero
   /// To either side of `exitAt`: zero where a record told it.
   private var exitError = Nanoseconds.zero
   /// When the thread called exit, or was first seen exiting.
@@ -170,6 +172,7 @@ struct TurnFollower: Sendable {
     guard away == nil, let home = homeProbe else { return }
     away = AwayTime(base: home)
     burstLeft = Self.burstProbes
+    startDoubt = .zero
     leftAfter = home.at
     leftBefore = probe.at
     // Ran without sleeping since it left: then it left just as long ago as it has run. The counter of a
@@ -191,6 +194,8 @@ struct TurnFollower: Sendable {
     let busy = (probe.cpu - last.cpu) + (probe.runDelay - last.runDelay)
     guard busy * 2 < probe.at - last.at else { return }
     self.away = AwayTime(base: last)
+    // It may have left as early as it was thought to before.
+    startDoubt = last.at - (leftAfter ?? last.at)
     leftAfter = last.at
     leftBefore = probe.at
   }
@@ -251,7 +256,7 @@ struct TurnFollower: Sendable {
     let low = away.sleptBeforeLast ?? last.at
     let high = away.sleptBeforeLast == nil ? probe.at : last.at
     let end = max(start, middle(low, high))
-    let error = (before - after) / 2 + (high - low) / 2
+    let error = (before - after) / 2 + startDoubt + (probe.at - low) / 2 + (probe.at - high) / 2
     // With quick probes all through, hidden sleeps that nobody saw at home are very likely none.
     let isOpen = log.hasOpenStall
     if away.hiddenSleeps > 0, !isOpen,
@@ -346,10 +351,11 @@ struct TurnFollower: Sendable {
     else { return }
     let start = isExact ? after : middle(after, before)
     // The kernel taking the process apart is not the program's doing.
-    let end = max(start, min(time, exitAt ?? time))
+    // Killed without an exit that was seen, it ended some time after the last look; let go, it goes on.
+    let unseen = exited ? middle(min(last.at, time), time) : time
+    let end = max(start, min(time, exitAt ?? unseen))
     let kind: StallKind = isStartup ? .startup : nested != nil ? .nested : exited ? .exit : .stall
-    // Without an exit that was seen, it ended some time after the last look.
-    let endError = exitAt == nil ? max(.zero, end - last.at) / 2 : exitError
+    let endError = exitAt == nil ? time - unseen : exitError
     let startError = isExact ? Nanoseconds.zero : (before - after) / 2
     var final = turn(kind, from: start, to: end, startError + endError, last)
     if exited { final.windingDown = away.windingDown(length: end - start, end: last) }

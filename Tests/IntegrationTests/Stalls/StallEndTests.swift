@@ -12,7 +12,8 @@ internal import Testing
     how: String, observer: String
   ) async throws {
     try await LoopChoiceTests.need(observer)
-    try await Lane.shared {
+    // Alone: a thread that is killed lives on until it gets a CPU to die on.
+    try await Lane.alone {
       let run = try await Watched(
         "stuck_killed", [how], options: ["--observer", observer, "--stall-threshold", "100ms"])
       #expect(run.finished.status == .signal(9))
@@ -31,7 +32,7 @@ internal import Testing
   @Test func `a stall that outlasts the watching is reported with its length so far`()
     async throws
   {
-    try await Lane.shared {
+    try await Lane.alone {
       let target = try await Target("long_stall", ["1000", "3000"])
       let (_, summary) = try await target.attach([
         "--stall-threshold", "100ms", "--observer", "proc", "--duration", "2s",
@@ -74,7 +75,7 @@ internal import Testing
     observer: String
   ) async throws {
     try await LoopChoiceTests.need(observer)
-    try await Lane.shared {
+    try await Lane.alone {
       let target = try await Target("long_stall", ["300", "2500"], ready: "stalling")
       async let ended = target.running.finish()
       let (_, summary) = try await target.attach([
