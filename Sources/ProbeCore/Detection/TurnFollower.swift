@@ -35,6 +35,8 @@ struct TurnFollower: Sendable {
   private var generation: Int?
   /// Records are behind the probes.
   var isLagging = false
+  /// It has been seen to turn faster than probes can follow: then nothing that they say is certain.
+  private var turnsUnseen = false
   /// By how much the start was put later than it may have been.
   private var startDoubt = Nanoseconds.zero
   /// To either side of `exitAt`: zero where a record told it.
@@ -115,6 +117,7 @@ struct TurnFollower: Sendable {
 
   private mutating func restart(at probe: ThreadProbe) {
     guard let evidence = away, let last = evidence.last else { return }
+    turnsUnseen = true
     let since = last.at
     if let after = leftAfter, let before = leftBefore {
       // What went on in silence until now was one turn.
@@ -286,7 +289,7 @@ struct TurnFollower: Sendable {
     if isExact { return .exact }
     // A thread that only ran may have been home without sleeping there: its wait was over at once. What
     // was mostly seen blocked away from home was nowhere else.
-    guard let away, away.hiddenSleeps == 0 else { return .probable }
+    guard let away, away.hiddenSleeps == 0, !turnsUnseen else { return .probable }
     return away.blockedShare > 0.5 ? .exact : .probable
   }
 
@@ -335,6 +338,7 @@ struct TurnFollower: Sendable {
     settings.observer = .proc
     log.observer = .proc
     countsAllTurns = false
+    turnsUnseen = true
     homeProbe = nil
     away = nil
     nested = nil
