@@ -80,7 +80,8 @@ int cprobe_perf_open_tracepoint(
   attr.wakeup_watermark = 1u << 30;  // never wake a poll: the ring is read at every probe
   int fd = open_any(&attr, tid, -1);
   if (fd < 0) return fd;
-  int result = cprobe_perf_set_filter(fd, filter);
+  // Once only: the kernel does not replace the filter of an event (EEXIST).
+  int result = ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? -errno : 0;
   if (result == 0 && into >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, into) < 0) result = -errno;
   if (result < 0) {
     close(fd);
@@ -99,10 +100,6 @@ int cprobe_perf_open_tracepoint(
     cprobe_ring_close(out);
   }
   return result;
-}
-
-int cprobe_perf_set_filter(int fd, const char *filter) {
-  return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? -errno : 0;
 }
 
 int cprobe_perf_open_cpu(int pid) {

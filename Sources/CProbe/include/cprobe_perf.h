@@ -28,9 +28,6 @@ int cprobe_perf_open_tracepoint(
     int tid, uint64_t id, const char *_Nonnull filter, int pages, int into,
     struct cprobe_ring *_Nonnull out);
 
-// Replaces an event's filter. 0 or -errno.
-int cprobe_perf_set_filter(int fd, const char *_Nonnull filter);
-
 // The counter's value in nanoseconds, or -errno.
 int64_t cprobe_perf_read(int fd);
 

@@ -165,17 +165,6 @@ struct HomeLearner: Sendable, Equatable {
     standing != .idleWaits || wait.waitClass != .idle || established.contains(wait.site)
   }
 
-  /// Whether all that was ever waited in are idle waits, so that no other call needs to be seen.
-  var needsOnlyIdleWaits: Bool {
-    standing == .idleWaits && idleVisits >= 4 * Self.visitsNeeded && !couldPark
-  }
-
-  private var couldPark: Bool {
-    visits.keys.contains { site in
-      calls[site] == .learnable && established.contains { isBeside(site, $0) }
-    }
-  }
-
   /// A runtime parks its threads beside its idle wait: Go's futex next to its epoll. That place is so
   /// special that the first visit tells.
   private func isPark(_ wait: Wait) -> Bool {

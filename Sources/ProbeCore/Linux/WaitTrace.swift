@@ -108,13 +108,6 @@ public struct ObserverProblem: Error, Sendable, Equatable {
     }
   }
 
-  /// Tells of these calls only from now on.
-  func restrict(to calls: [Int32]) {
-    let filter = calls.map { "id == \($0)" }.joined(separator: " || ")
-    // A filter that cannot be set leaves the wider one, which is right but dearer.
-    for index in unsafe rings.indices { _ = unsafe cprobe_perf_set_filter(rings[index].fd, filter) }
-  }
-
   /// What happened since the last call, oldest first; as much as fits the buffer, so that a thread which
   /// waits faster than we read cannot hold us up. The rest comes next time, or is lost and reported so.
   ///

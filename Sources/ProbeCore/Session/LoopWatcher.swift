@@ -25,7 +25,6 @@ private final class WatchedLoop {
   var sampler: LoopSampler
   var trace: WaitTrace?
   var detector: LoopDetector
-  private var isRestricted = false
   /// Records since `countedSince`, to notice a thread that waits too often to be traced.
   private var recordCount = 0
   private var lagging = 0
@@ -49,8 +48,8 @@ private final class WatchedLoop {
 
   /// Begins to trace a thread that has shown to be a loop.
   ///
-  /// Not from its start: switching a tracepoint on and off takes the kernel some 40 ms (measured), which
-  /// a short program would feel in how long perfwatch takes to end.
+  /// Not from its start: with both tracepoints switched on and off twice `perfwatch run true` took 170 ms
+  /// longer (measured), which a short program would feel in how long perfwatch takes to end.
   func beginTracing(_ points: TracePoints) {
     guard mayBeTraced, trace == nil, detector.isAtRest else { return }
     mayBeTraced = false
@@ -94,16 +93,12 @@ private final class WatchedLoop {
     }
     detector.setLagging(!isUpToDate)
     giveUpIfTooMany(records.count, isUpToDate: isUpToDate)
-    if !isRestricted, detector.learner.needsOnlyIdleWaits {
-      isRestricted = true
-      trace?.restrict(to: WaitCalls.idleHomes + WaitCalls.control)
-    }
   }
 }
 
 extension WatchedLoop {
-  /// Waits a second beyond which the thread is no longer traced. Each costs it about a microsecond
-  /// (measured), so this keeps its slowdown at 1 %.
+  /// Waits a second beyond which the thread is no longer traced. Chosen, not measured: at a
+  /// microsecond a record it would be slowed down by 1 to 2 %.
   static let tolerable = 10_000
   /// Probes in a row that may leave records behind. Chosen.
   static let patience = 4
@@ -133,7 +128,7 @@ extension WatchedLoop {
 
 /// Finds, probes and reports the watched loops. Lives on pw-poller.
 struct LoopWatcher {
-  /// Loops watched at a time. Chosen: 64 at 40 probes a second cost about 4 % of a core.
+  /// Loops watched at a time. Chosen; what they cost is a row of the benchmark.
   static let capacity = 64
   /// Numbers of stalls: each loop has room for this many.
   static let idsPerLoop = 1_000_000
