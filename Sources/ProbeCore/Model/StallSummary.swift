@@ -111,7 +111,7 @@ extension Summary {
     public var at: Nanoseconds
     public var weight: Nanoseconds
     public var stopTime: Nanoseconds
-    public var truncated: String?
+    public var truncated: StackTruncation?
     public var frames: [Frame]
   }
 
@@ -122,7 +122,20 @@ extension Summary {
     public var file: String?
     public var line: Int?
     public var inlined: Bool
-    public var found: String
+    public var found: FrameSource
+
+    public init(
+      function: String?, module: String?, offset: String?, file: String? = nil, line: Int? = nil,
+      inlined: Bool = false, found: FrameSource
+    ) {
+      self.function = function
+      self.module = module
+      self.offset = offset
+      self.file = file
+      self.line = line
+      self.inlined = inlined
+      self.found = found
+    }
   }
 
   public struct StallGroup: Sendable, Equatable, Codable {
