@@ -38,12 +38,14 @@ struct cprobe_launch {
   struct cprobe_inherited inherited;
 };
 
-/// A forked child that waits for the word to exec. The caller owns both descriptors and must reap.
+/// A child that waits for the word to exec. The caller owns both descriptors and must reap.
 struct cprobe_held {
   int32_t pid;
   int32_t pidfd;
   /// Our end of the line to the child. Closing it without the word makes the child exit.
   int32_t channel;
+  /// What the child reads and its stack; the child shares our memory until it has executed.
+  void *_Nullable memory;
 };
 
 /// Where a launch failed.
@@ -73,13 +75,20 @@ int cprobe_inherited_capture(struct cprobe_inherited *out);
 /// Returns how many there were.
 int cprobe_stdio_reserve(void);
 
-/// Forks a child that puts the inherited state back and then waits for the word to exec.
+/// Makes a child that puts the inherited state back and then waits for the word to exec.
 /// Nothing in the child allocates, takes a lock or runs Swift.
 int cprobe_launch_hold(const struct cprobe_launch *launch, struct cprobe_held *out);
 
-/// Gives the word and waits until the child has executed its program (0) or could not (1, and
-/// `failure` is filled in). A child that was killed before is no failure: its status tells.
-int cprobe_launch_release(const struct cprobe_held *held, struct cprobe_launch_failure *failure);
+/// Gives the word; any thread may. A child that was killed before is no failure: its status tells.
+int cprobe_launch_go(int32_t channel);
+
+/// Waits until the child, which got the word, has executed its program (0) or could not (1, and
+/// `failure` is filled in). 0 also when it was killed before: its status tells.
+int cprobe_launch_await(const struct cprobe_held *held, struct cprobe_launch_failure *failure);
+
+/// Closes the channel and frees the memory. Only after `cprobe_launch_await` returned 0, or when the
+/// child is reaped.
+void cprobe_launch_forget(const struct cprobe_held *held);
 
 // ---- process.c: signals, waits and single calls ----
 

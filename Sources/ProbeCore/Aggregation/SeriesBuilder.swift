@@ -15,10 +15,16 @@ struct SeriesBuilder: Sendable, Equatable {
     var threads: Int?
   }
 
+  private struct ThreadValues: Sendable, Equatable {
+    let account: Int
+    var values: [Nanoseconds] = []
+  }
+
   private(set) var period: Nanoseconds
   private let start: Instant
   private var buckets: [Bucket] = []
-  private var byThread: [Int: [Nanoseconds]] = [:]
+  /// At most `threadCapacity`.
+  private var byThread: [ThreadValues] = []
 
   init(start: Instant, period: Nanoseconds) {
     self.start = start
@@ -42,14 +48,13 @@ struct SeriesBuilder: Sendable, Equatable {
   ///   - account: the number of the thread's account.
   ///   - isNotable: a thread without a series gets one only if it matters and there is room.
   mutating func add(cpu: Nanoseconds, account: Int, isNotable: Bool, at time: Instant) {
-    guard byThread[account] != nil || (isNotable && byThread.count < Self.threadCapacity) else {
-      return
-    }
+    let known = byThread.firstIndex { $0.account == account }
+    guard known != nil || (isNotable && byThread.count < Self.threadCapacity) else { return }
     let index = bucket(at: time)
-    var values = byThread.removeValue(forKey: account) ?? []
-    while values.count <= index { values.append(.zero) }
-    values[index] += cpu
-    byThread[account] = values
+    let place = known ?? byThread.count
+    if known == nil { byThread.append(ThreadValues(account: account)) }
+    while byThread[place].values.count <= index { byThread[place].values.append(.zero) }
+    byThread[place].values[index] += cpu
   }
 
   private mutating func bucket(at time: Instant) -> Int {
@@ -73,8 +78,9 @@ struct SeriesBuilder: Sendable, Equatable {
       left.threads = [left.threads, right.threads].compactMap { $0 }.max()
       return left
     }
-    for (account, values) in byThread {
-      byThread[account] = stride(from: 0, to: values.count, by: 2).map { index in
+    for (place, entry) in byThread.enumerated() {
+      let values = entry.values
+      byThread[place].values = stride(from: 0, to: values.count, by: 2).map { index in
         index + 1 < values.count ? values[index] + values[index + 1] : values[index]
       }
     }
@@ -95,7 +101,9 @@ struct SeriesBuilder: Sendable, Equatable {
       cpuPercent: buckets.map { percent($0.cpu, of: $0.covered) },
       footprint: buckets.map(\.footprint), threads: buckets.map(\.threads),
       perThreadCPU: threads.compactMap { thread in
-        guard let values = byThread[thread.account] else { return nil }
+        guard let values = byThread.first(where: { $0.account == thread.account })?.values else {
+          return nil
+        }
         let padded = values + Array(repeating: .zero, count: max(0, buckets.count - values.count))
         return Summary.ThreadSeries(
           tid: thread.tid, name: thread.name,

@@ -144,9 +144,9 @@ public struct SessionState: Sendable, Equatable {
   }
 
   private mutating func learnResidentPeak(_ exit: TargetExit) {
-    // The kernel lets ru_maxrss begin at the forking process's own peak and adds waited-for children:
+    // The kernel lets ru_maxrss begin at the launching process's own peak and adds waited-for children:
     // it is the target's only if it is larger than ours was and no child was ever waited for.
-    guard let bytes = exit.maxResident, let launcher = start.launcherResident,
+    guard let bytes = exit.maxResident, let launcher = exit.launcherResident,
       bytes > launcher, let times, times.childFaults == 0
     else { return }
     memory.learnResidentPeak(bytes)

@@ -28,7 +28,8 @@ struct ThreadAccounts: Sendable, Equatable {
   }
 
   private(set) var all: [Account] = []
-  private(set) var live: [ThreadID: Int] = [:]
+  /// Threads that have not ended, by number: their places in `all`.
+  private(set) var live = NumberIndex()
   /// Threads first seen after watching began.
   private(set) var created = 0
   /// CPU of accounts that were given up to keep the list bounded.
@@ -37,9 +38,9 @@ struct ThreadAccounts: Sendable, Equatable {
   private var seen = 0
 
   mutating func see(_ seen: ThreadSeen, start: Instant) {
-    if live[seen.tid] != nil { end(seen.tid, at: seen.at) }
+    if live[seen.tid.rawValue] != nil { end(seen.tid, at: seen.at) }
     if seen.isNew { created += 1 }
-    live[seen.tid] = all.count
+    live[seen.tid.rawValue] = all.count
     all.append(
       Account(
         number: self.seen, tid: seen.tid, name: SafeText.decode(seen.name),
@@ -50,12 +51,12 @@ struct ThreadAccounts: Sendable, Equatable {
   }
 
   mutating func rename(_ tid: ThreadID, _ name: [UInt8]) {
-    guard let index = live[tid] else { return }
+    guard let index = live[tid.rawValue] else { return }
     all[index].name = SafeText.decode(name)
   }
 
   mutating func detail(_ detail: ThreadDetail) {
-    guard let index = live[detail.tid] else { return }
+    guard let index = live[detail.tid.rawValue] else { return }
     all[index].voluntarySwitches = detail.voluntarySwitches
     all[index].involuntarySwitches = detail.involuntarySwitches
   }
@@ -63,7 +64,7 @@ struct ThreadAccounts: Sendable, Equatable {
   /// Takes new counters and returns the account's place and the CPU since the last ones. A counter never runs
   /// backwards in one thread; a smaller value is a stale read and changes nothing.
   mutating func read(_ reading: ThreadReading, tick: Int) -> (account: Int, cpu: Nanoseconds)? {
-    guard let index = live[reading.tid] else { return nil }
+    guard let index = live[reading.tid.rawValue] else { return nil }
     let used = max(.zero, reading.cpu - all[index].cpu)
     all[index].cpu = max(all[index].cpu, reading.cpu)
     all[index].runDelay = max(all[index].runDelay, reading.runDelay)
@@ -73,7 +74,7 @@ struct ThreadAccounts: Sendable, Equatable {
   }
 
   mutating func end(_ tid: ThreadID, at time: Instant) {
-    guard let index = live.removeValue(forKey: tid) else { return }
+    guard let index = live.take(tid.rawValue) else { return }
     all[index].endedAt = time
     exitedCount += 1
     if exitedCount > 2 * Self.exitedCapacity { compact() }
@@ -81,7 +82,7 @@ struct ThreadAccounts: Sendable, Equatable {
 
   /// The name of the thread that has or last had this number; its number as text if it was never seen.
   func name(_ tid: ThreadID) -> String {
-    let index = live[tid] ?? all.lastIndex { $0.tid == tid }
+    let index = live[tid.rawValue] ?? all.lastIndex { $0.tid == tid }
     return index.map { all[$0].name } ?? "\(tid)"
   }
 
@@ -95,7 +96,7 @@ struct ThreadAccounts: Sendable, Equatable {
     for index in dropped { foldedCPU += all[index].used }
     var kept: [Account] = []
     for (index, account) in all.enumerated() where !dropped.contains(index) {
-      if live[account.tid] == index { live[account.tid] = kept.count }
+      if live[account.tid.rawValue] == index { live[account.tid.rawValue] = kept.count }
       kept.append(account)
     }
     all = kept

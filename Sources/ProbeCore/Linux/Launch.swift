@@ -1,6 +1,7 @@
 // Starts a target held before its first instruction, lets it go, and waits for it alone.
 // Everything here belongs on one thread (pw-tracer): the kernel ties children to who forks them.
-// Safety: pointers handed to C point into arrays that outlive the call, and C keeps none of them.
+// Safety: pointers handed to C point into arrays that outlive the call, and C keeps none of them: what
+// the child reads is a block of its own, freed when the child has executed or is reaped.
 
 internal import CProbe
 internal import Glibc
@@ -28,13 +29,13 @@ public struct LaunchRequest: Sendable {
     self.inherited = inherited
   }
 
-  /// Forks the target and holds it just before exec.
+  /// Makes the target's process and holds it just before exec.
   ///
   /// The name is looked up as a shell does: with a slash it is a path; else the directories of PATH
   /// in order, an empty one being the current directory, `/bin:/usr/bin` when PATH is not set.
-  /// Sources: fork(2), pidfd_open(2).
+  /// Source: clone(2) with CLONE_VM and CLONE_PIDFD.
   ///
-  /// - Throws: `LaunchError` `.notFound` for an empty name, `.system` when we cannot fork. Whether
+  /// - Throws: `LaunchError` `.notFound` for an empty name, `.system` when there can be no process. Whether
   ///   the program can be executed is known only at `release()`.
   public func hold() throws(LaunchError) -> HeldTarget {
     guard let name = command.first, !name.isEmpty else {
@@ -47,7 +48,7 @@ public struct LaunchRequest: Sendable {
         code: EINVAL)
     }
     let search = PathSearch(name: name, path: searchPath)
-    var held = cprobe_held()
+    var held = unsafe cprobe_held()
     let result = unsafe withCStrings(search.candidates) { paths in
       unsafe withCStrings(command) { arguments in
         unsafe withEnvironment { variables in
@@ -64,7 +65,7 @@ public struct LaunchRequest: Sendable {
       throw LaunchError(
         kind: .system, cause: .other(doing: "start a process"), path: text, code: -result)
     }
-    return HeldTarget(child: HeldChild(held), search: search)
+    return HeldTarget(child: unsafe HeldChild(held), search: search)
   }
 
   /// PATH as the target will see it; nil when it is not set.
@@ -106,15 +107,31 @@ public struct HeldTarget: ~Copyable {
   /// Refers to the process whatever becomes of its number; readable once it has ended.
   public var pidfd: Int32 { child.pidfd }
 
-  /// Lets the child execute its program and waits until it has.
+  /// Gives the word to execute, from any thread, while this value exists.
+  public struct Word: Sendable {
+    fileprivate let channel: Int32
+
+    /// Lets the child execute its program. Once; `started()` tells how it went.
+    public func give() { _ = cprobe_launch_go(channel) }
+  }
+
+  public var word: Word { Word(channel: child.channel) }
+
+  /// Lets the child execute its program and waits until it has; see `started()`.
+  public consuming func release() throws(LaunchError) -> RunningTarget {
+    word.give()
+    return try started()
+  }
+
+  /// Waits until the child, once it was given the word, has executed its program.
   ///
   /// A child that was killed while it was held is no error: `reap()` tells how it ended.
   ///
   /// - Throws: `LaunchError` with the file, the kernel's reason and the interpreter, when exec
   ///   failed; the child is reaped.
-  public consuming func release() throws(LaunchError) -> RunningTarget {
+  public consuming func started() throws(LaunchError) -> RunningTarget {
     var failure = cprobe_launch_failure()
-    let result = child.release(&failure)
+    let result = child.wait(&failure)
     if result < 0 {
       throw LaunchError(
         kind: .system, cause: .other(doing: "talk to the new process"), path: search.text,
@@ -125,36 +142,37 @@ public struct HeldTarget: ~Copyable {
   }
 }
 
-/// The forked child and the two descriptors that belong to it.
-private struct HeldChild: ~Copyable {
-  let pid: Int32
-  let pidfd: Int32
-  let channel: Int32
+/// The child, and what of ours belongs to it.
+@safe private struct HeldChild: ~Copyable {
+  private let raw: cprobe_held
 
-  init(_ raw: cprobe_held) {
-    pid = raw.pid
-    pidfd = raw.pidfd
-    channel = raw.channel
+  init(_ raw: cprobe_held) { unsafe self.raw = raw }
+
+  var pid: Int32 { unsafe raw.pid }
+  var pidfd: Int32 { unsafe raw.pidfd }
+  var channel: Int32 { unsafe raw.channel }
+
+  func wait(_ failure: inout cprobe_launch_failure) -> Int32 {
+    unsafe withUnsafePointer(to: raw) { unsafe cprobe_launch_await($0, &failure) }
   }
 
-  func release(_ failure: inout cprobe_launch_failure) -> Int32 {
-    var raw = cprobe_held(pid: pid, pidfd: pidfd, channel: channel)
-    return unsafe cprobe_launch_release(&raw, &failure)
-  }
-
-  /// Hands pid and pidfd on.
+  /// Hands pid and pidfd on; only when the child has executed or is over.
   consuming func letGo() -> RunningTarget {
-    close(channel)
     let running = RunningTarget(pid: ProcessID(pid), pidfd: pidfd)
+    forget()
     discard self
     return running
+  }
+
+  private func forget() {
+    unsafe withUnsafePointer(to: raw) { unsafe cprobe_launch_forget($0) }
   }
 
   deinit {
     _ = cprobe_pidfd_signal(pidfd, SIGKILL)
     var usage = cprobe_usage()
     _ = unsafe cprobe_reap(pid, &usage)
-    close(channel)
+    forget()
     close(pidfd)
   }
 }

@@ -10,12 +10,18 @@ public struct ReceivedSignal: Sendable, Equatable {
   public var number: Int32
   /// True when the kernel sent it (a key on the terminal, a hang-up), false when a process did.
   public var isFromKernel: Bool
+  /// For SIGCHLD the child.
   public var sender: ProcessID
+  /// SIGCHLD because the child has ended (si_code CLD_EXITED, CLD_KILLED, CLD_DUMPED).
+  public var isEndOfChild: Bool
 
-  public init(number: Int32, isFromKernel: Bool, sender: ProcessID) {
+  public init(
+    number: Int32, isFromKernel: Bool, sender: ProcessID, isEndOfChild: Bool = false
+  ) {
     self.number = number
     self.isFromKernel = isFromKernel
     self.sender = sender
+    self.isEndOfChild = isEndOfChild
   }
 }
 
@@ -52,7 +58,8 @@ public struct SignalChannel: ~Copyable, Sendable {
         return (0..<4).reduce(Int32(0)) { $0 | Int32(buffer[at + $1]) << Int32(8 * $1) }
       }
       return ReceivedSignal(
-        number: word(0), isFromKernel: word(2) > 0, sender: ProcessID(word(3)))
+        number: word(0), isFromKernel: word(2) > 0, sender: ProcessID(word(3)),
+        isEndOfChild: word(0) == SIGCHLD && (1...3).contains(word(2)))
     }
   }
 

@@ -170,6 +170,7 @@ public enum EventCodec {
         }
       }
       out.put(optional: value.maxResident) { $0.put($1) }
+      out.put(optional: value.launcherResident) { $0.put($1) }
     case .ended(let value):
       out.put(value.at)
       out.put(value.reason.rawValue)
@@ -256,7 +257,8 @@ public enum EventCodec {
           status: try reader.optional { (r) throws(WireError) in
             try r.byte() == 0 ? .code(try r.int32()) : .signal(try r.int32())
           },
-          maxResident: try reader.optional { (r) throws(WireError) in try r.unsigned() }))
+          maxResident: try reader.optional { (r) throws(WireError) in try r.unsigned() },
+          launcherResident: try reader.optional { (r) throws(WireError) in try r.unsigned() }))
     case .ended:
       let at = try reader.instant()
       let text = try reader.string()
@@ -313,11 +315,10 @@ extension SessionStart {
     out.put(pageSize)
     out.put(clockTicksPerSecond)
     out.put(optional: cpuBefore) { $0.put($1) }
-    out.put(optional: launcherResident) { $0.put($1) }
     out.put(followsChildren)
-    out.put(list: capabilities.entries.keys.sorted()) { out, key in
-      out.put(key)
-      out.put(capabilities.entries[key] ?? "")
+    out.put(list: capabilities.entries.sorted) { out, entry in
+      out.put(entry.name)
+      out.put(entry.text)
     }
     out.put(optional: stallThreshold) { $0.put($1) }
   }
@@ -340,10 +341,9 @@ extension SessionStart {
       start: try reader.instant(), period: try reader.nanoseconds(), pageSize: try reader.int(),
       clockTicksPerSecond: try reader.int(),
       cpuBefore: try reader.optional { (r) throws(WireError) in try r.nanoseconds() },
-      launcherResident: try reader.optional { (r) throws(WireError) in try r.unsigned() },
       followsChildren: try reader.bool())
     let pairs = try reader.list { (r) throws(WireError) in (try r.string(), try r.string()) }
-    capabilities = Capabilities(Dictionary(pairs, uniquingKeysWith: { $1 }))
+    for (name, text) in pairs { capabilities.entries[name] = text }
     stallThreshold = try reader.optional { (r) throws(WireError) in try r.nanoseconds() }
   }
 }

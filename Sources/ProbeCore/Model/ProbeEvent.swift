@@ -60,8 +60,6 @@ public struct SessionStart: Sendable, Equatable {
   public var clockTicksPerSecond: Int
   /// CPU the process had used before we came; zero for a launched target.
   public var cpuBefore: Nanoseconds?
-  /// Peak resident size of perfwatch when it forked the target, in bytes (see `TargetExit.maxResident`).
-  public var launcherResident: UInt64?
   public var followsChildren: Bool
   public var capabilities: Capabilities
   /// From which length on a turn is a stall; nil when stalls are not watched.
@@ -70,7 +68,7 @@ public struct SessionStart: Sendable, Equatable {
   public init(
     build: Summary.Build, target: Summary.Target, host: Summary.Host, startedAt: Int64,
     start: Instant, period: Nanoseconds, pageSize: Int = 4096, clockTicksPerSecond: Int = 100,
-    cpuBefore: Nanoseconds? = nil, launcherResident: UInt64? = nil, followsChildren: Bool = false,
+    cpuBefore: Nanoseconds? = nil, followsChildren: Bool = false,
     capabilities: Capabilities = Capabilities(),
     stallThreshold: Nanoseconds? = nil
   ) {
@@ -83,7 +81,6 @@ public struct SessionStart: Sendable, Equatable {
     self.pageSize = pageSize
     self.clockTicksPerSecond = clockTicksPerSecond
     self.cpuBefore = cpuBefore
-    self.launcherResident = launcherResident
     self.followsChildren = followsChildren
     self.capabilities = capabilities
     self.stallThreshold = stallThreshold
@@ -291,11 +288,16 @@ public struct TargetExit: Sendable, Equatable {
   /// ru_maxrss of the reaped target in bytes. The kernel lets it start at the launcher's own size and
   /// mixes in reaped children, so it is used only where both can be ruled out.
   public var maxResident: UInt64?
+  /// Peak resident size of perfwatch, in bytes, just after the target was launched from its memory.
+  public var launcherResident: UInt64?
 
-  public init(at: Instant, status: ExitStatus?, maxResident: UInt64?) {
+  public init(
+    at: Instant, status: ExitStatus?, maxResident: UInt64?, launcherResident: UInt64? = nil
+  ) {
     self.at = at
     self.status = status
     self.maxResident = maxResident
+    self.launcherResident = launcherResident
   }
 }
 

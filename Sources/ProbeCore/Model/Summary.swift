@@ -250,17 +250,18 @@ public struct Metrics: Sendable, Equatable, Codable {
 
 /// What the observer could use on this machine: capability name -> `yes`, or why not.
 public struct Capabilities: Sendable, Equatable, Codable {
-  public var entries: [String: String]
+  public var entries: NamedTexts
 
-  public init(_ entries: [String: String] = [:]) { self.entries = entries }
+  public init(_ entries: NamedTexts = [:]) { self.entries = entries }
 
   public init(from decoder: any Decoder) throws {
-    entries = try [String: String](from: decoder)
+    entries = [:]
+    for (name, text) in try [String: String](from: decoder) { entries[name] = text }
   }
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: AnyKey.self)
-    for key in entries.keys.sorted() { try container.encode(entries[key], forKey: AnyKey(key)) }
+    for entry in entries.sorted { try container.encode(entry.text, forKey: AnyKey(entry.name)) }
   }
 }
 

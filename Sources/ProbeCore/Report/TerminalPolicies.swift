@@ -11,7 +11,7 @@ public enum ColorPolicy {
   /// `--color` goes first, then NO_COLOR (not empty), CLICOLOR_FORCE (not 0), CLICOLOR=0; else
   /// colour is for a terminal that is not `dumb`. The order is that of no-color.org and CMake.
   public static func isColored(
-    choice: ColorChoice, environment: [String: String], isTerminal: Bool
+    choice: ColorChoice, environment: NamedTexts, isTerminal: Bool
   ) -> Bool {
     switch choice {
     case .always: return true
@@ -29,11 +29,13 @@ public enum ColorPolicy {
 public enum UnicodePolicy {
   /// True when the character set of the locale is UTF-8, by LC_ALL, LC_CTYPE, LANG: the first one
   /// set.
-  public static func isUnicode(environment: [String: String]) -> Bool {
+  public static func isUnicode(environment: NamedTexts) -> Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
       .compactMap { environment[$0] }.first { !$0.isEmpty }
-    let codeset = locale?.lowercased().replacing("-", with: "")
-    return codeset?.contains("utf8") ?? false
+    // `en_US.UTF-8`, `C.utf8`: by bytes, as searching in strings loads a lot for one short word.
+    let letters = (locale ?? "").utf8.filter { $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
+    let wanted = Array("utf8".utf8)
+    return letters.indices.contains { letters[$0...].starts(with: wanted) }
   }
 }
 
@@ -63,7 +65,7 @@ public struct ProgressSituation: Sendable {
   public var isTerminal = false
   /// The launched target's stdout or stderr is that same terminal.
   public var targetSharesTerminal = false
-  public var environment: [String: String] = [:]
+  public var environment: NamedTexts = [:]
 
   public init() {}
 }
@@ -88,7 +90,7 @@ public enum ProgressPolicy {
     return situation.isLaunched && situation.targetSharesTerminal ? lines : .block
   }
 
-  private static func isCI(_ environment: [String: String]) -> Bool {
+  private static func isCI(_ environment: NamedTexts) -> Bool {
     ["CI", "GITHUB_ACTIONS"].contains { name in
       guard let value = environment[name] else { return false }
       return !["", "0", "false"].contains(value.lowercased())

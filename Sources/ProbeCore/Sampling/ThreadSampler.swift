@@ -28,7 +28,7 @@ struct ThreadSampler: ~Copyable {
 
   private var directory: NumberedDirectory
   private var slots: [Slot] = []
-  private var index: [Int32: Int] = [:]
+  private var index = NumberIndex()
   private var listed: [Int32] = []
   private var changed: [Int] = []
   /// The first slots are those that ran in the last tick.
@@ -237,7 +237,7 @@ struct ThreadSampler: ~Copyable {
     guard slots.contains(where: { !$0.isListed }) else { return 0 }
     isBalanced = false
     var frames = 0
-    let wasChanged = Set(changed.map { slots[$0].tid })
+    let wasChanged = changed.map { slots[$0].tid }
     var kept: [Slot] = []
     kept.reserveCapacity(slots.count)
     for slot in slots {
@@ -250,9 +250,9 @@ struct ThreadSampler: ~Copyable {
       frames += 1
     }
     slots = kept
-    index.removeAll(keepingCapacity: true)
+    index.removeAll()
     for (place, slot) in slots.enumerated() { index[slot.tid] = place }
-    changed = slots.indices.filter { wasChanged.contains(slots[$0].tid) }
+    changed = wasChanged.compactMap { index[$0] }
     hotCount = min(hotCount, slots.count)
     return frames
   }

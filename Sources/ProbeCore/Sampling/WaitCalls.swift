@@ -69,14 +69,21 @@ enum WaitCalls {
     .init(name: "sendmsg", x86: 46, arm: 211, waitClass: .never, category: .socket),
   ]
 
-  private static let byNumber: [Int32: WaitCall] = Dictionary(
-    all.compactMap { call in call.number.map { ($0, call) } },
-    uniquingKeysWith: { first, _ in first })
+  private static let byNumber: NumberIndex = {
+    var index = NumberIndex()
+    for (place, call) in all.enumerated() {
+      // read has the number 0, which is no key: all are one higher.
+      if let number = call.number, index[number + 1] == nil { index[number + 1] = place }
+    }
+    return index
+  }()
 
   /// nil for a call that is not in the table: it blocks, but is no loop's wait.
-  static func named(_ number: Int32) -> WaitCall? { byNumber[number] }
+  static func named(_ number: Int32) -> WaitCall? {
+    byNumber[number &+ 1].map { all[$0] }
+  }
 
-  static func name(_ number: Int32) -> String { byNumber[number]?.name ?? "syscall \(number)" }
+  static func name(_ number: Int32) -> String { named(number)?.name ?? "syscall \(number)" }
 
   /// The numbers of the calls that can be homes.
   static let possibleHomes = all.filter { $0.waitClass != .never }.compactMap(\.number)

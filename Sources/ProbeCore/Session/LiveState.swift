@@ -61,7 +61,7 @@ extension SessionState {
   /// The threads that ran most over the last tick.
   func hottestNow(_ count: Int) -> [LiveSnapshot.Thread] {
     guard let interval = lastInterval, interval > .zero else { return [] }
-    return threads.live.values.map { threads.all[$0] }
+    return threads.all.filter { $0.endedAt == nil }
       .filter { $0.recentTick == ticks && $0.recentCPU > .zero }
       .sorted { ($0.recentCPU, $1.tid) > ($1.recentCPU, $0.tid) }
       .prefix(count)

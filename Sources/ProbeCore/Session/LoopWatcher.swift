@@ -143,7 +143,7 @@ struct LoopWatcher {
   private var hasLookedForTracePoints = false
   private let launchedAt: Instant?
   private var loops: [WatchedLoop] = []
-  private var known: Set<Int32> = []
+  private var known = NumberIndex()
   private var sightings: [Int32: (slices: UInt64, count: Int, name: [UInt8])] = [:]
   private var scanCursor = 0
   private(set) var canReadWaits = true
@@ -168,8 +168,8 @@ struct LoopWatcher {
   }
 
   private mutating func add(_ tid: Int32, _ source: inout ProcSource) {
-    guard !known.contains(tid), loops.count < Self.capacity else { return }
-    known.insert(tid)
+    guard known[tid] == nil, loops.count < Self.capacity else { return }
+    known[tid] = loops.count
     let isMain = tid == pid.rawValue
     let detector = LoopDetector.Settings(
       threshold: settings.threshold,
@@ -280,7 +280,7 @@ struct LoopWatcher {
   ) {
     if case .named(let patterns) = settings.selection {
       let globs = patterns.map { (Glob($0), Int32($0)) }
-      for thread in threads where !known.contains(thread.tid) {
+      for thread in threads where known[thread.tid] == nil {
         let name = SafeText.decode(thread.name)
         if globs.contains(where: { $0.1 == thread.tid || $0.0.matches(name) }) {
           add(thread.tid, &source)
@@ -299,7 +299,7 @@ struct LoopWatcher {
     for _ in 0..<min(Self.scanned, threads.count) {
       scanCursor = (scanCursor + 1) % threads.count
       let tid = threads[scanCursor].tid
-      guard !known.contains(tid), var sampler = try? LoopSampler(ThreadID(tid), &source),
+      guard known[tid] == nil, var sampler = try? LoopSampler(ThreadID(tid), &source),
         let probe = try? sampler.probe(&source), case .waiting(let wait) = probe.state,
         wait.waitClass == .idle
       else { continue }
@@ -315,7 +315,7 @@ struct LoopWatcher {
 
   /// Threads that loop, or did until they ended, but are not watched; oldest first.
   var unwatchedLoops: [(tid: Int32, name: [UInt8])] {
-    sightings.filter { !known.contains($0.key) && $0.value.count >= Self.sightingsNeeded }
+    sightings.filter { known[$0.key] == nil && $0.value.count >= Self.sightingsNeeded }
       .map { (tid: $0.key, name: $0.value.name) }.sorted { $0.tid < $1.tid }
   }
 }

@@ -5,7 +5,8 @@
 struct Poller {
   let pid: ProcessID
   let pidfd: Int32
-  let isLaunched: Bool
+  /// Lets a launched target go; nil when attached.
+  let word: HeldTarget.Word?
   let configuration: WatchConfiguration
   let clockTicksPerSecond: Int
   let control: WatchControl
@@ -19,17 +20,25 @@ struct Poller {
   static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
   static let slowBeat = Nanoseconds.seconds(1)
 
+  private var isLaunched: Bool { word != nil }
+
   func run() {
-    OSThread.raisePriority()
     do {
       try watch()
     } catch {
+      // Thrown before the word was given: the target must run all the same.
+      word?.give()
       // It was gone before its files were open; the exit itself is learnt from the pidfd.
       if case .failed(let cause) = error {
         queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
       }
       waitForExit()
     }
+    Self.end(control)
+  }
+
+  /// Says that nothing more will come from this thread.
+  static func end(_ control: WatchControl) {
     control.change { $0.isWatchingDone = true }
     control.tracerBell.signal()
     control.mainBell.signal()
@@ -60,9 +69,8 @@ struct Poller {
     sample(
       at: Clock.now(), late: .zero, skipped: 0, isFirst: true, &source, &threads, &process, &tree,
       &lastClock, readsMemory: !isLaunched, into: &out)
-    if isLaunched {
-      control.change { $0.isArmed = true }
-      control.tracerBell.signal()
+    if let word {
+      word.give()
       guard waitForRelease() else { return }
       ticker = Ticker(start: Clock.now(), period: configuration.period, early: ticker.early)
       nextSlow = Clock.now() + Self.slowBeat
@@ -98,7 +106,7 @@ struct Poller {
         let frames = threads.slowBeat(
           limit: isOver ? 4096 : ThreadSampler.detailsPerBeat, &source, into: &out)
         queue.append(&out, frames: frames)
-        if loops != nil {
+        if loops != nil, !isOver {
           let news = loops?.slowBeat(threads: threads.threads, &source, into: &out) ?? 0
           queue.append(&out, frames: news)
         }

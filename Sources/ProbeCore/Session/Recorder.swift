@@ -66,6 +66,45 @@ final class Recorder: Sendable {
   }
 }
 
+/// pw-recorder, started only when a run has turned out to be longer than a moment: most of a very
+/// short run's cost would be threads. Until then the queue keeps the events.
+struct RecorderThread: ~Copyable {
+  /// Chosen: far below what the queue holds and what a person can see.
+  static let grace = Nanoseconds.milliseconds(30)
+
+  private let recorder: Recorder
+  private let file: SendableFile
+  private var thread: OSThread?
+  /// When it starts; nil once it has.
+  private(set) var startsAt: Instant?
+
+  init(
+    queue: EventQueue, file: SendableFile, display: (any LiveDisplay)?, startsAt: Instant
+  ) {
+    recorder = Recorder(queue: queue, display: display)
+    self.file = file
+    self.startsAt = startsAt
+  }
+
+  mutating func startIfDue(at time: Instant) {
+    guard let due = startsAt, time >= due else { return }
+    startsAt = nil
+    let (recorder, file) = (recorder, file)
+    // Without another thread there is no live view; the events are folded at the end.
+    thread = try? OSThread(name: "pw-recorder") { recorder.run(file.take()) }
+  }
+
+  /// Folds what is left; the queue must be closed.
+  mutating func finish() -> Recorder {
+    if let thread = thread.take() {
+      thread.join()
+    } else {
+      recorder.run(file.take())
+    }
+    return recorder
+  }
+}
+
 /// Bytes of the event stream in, state out. Live watching and replay share it.
 public struct EventFold: Sendable {
   public private(set) var state: SessionState?

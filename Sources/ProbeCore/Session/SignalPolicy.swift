@@ -49,6 +49,8 @@ struct SignalPolicy: Sendable {
   let isLaunched: Bool
   /// The leader of our session: a shell that hangs up signals whole jobs, not us alone.
   let sessionLeader: ProcessID
+  /// The launched target, once it is known.
+  var target: ProcessID?
   private var lastInterrupt: Instant?
   private var interrupts = 0
 
@@ -60,7 +62,10 @@ struct SignalPolicy: Sendable {
   mutating func decide(_ signal: ReceivedSignal, at time: Instant) -> SignalAction {
     switch signal.number {
     case SignalNumber.windowChanged: return .redraw
-    case SignalNumber.child: return .childChanged
+    case SignalNumber.child:
+      // Its end is seen elsewhere. Of another child (a shell may have left us some) the end can hide
+      // that the target was stopped, as pending signals of one number become one.
+      return signal.isEndOfChild && signal.sender == target ? .ignore : .childChanged
     case SignalNumber.resume: return .resumed
     case SignalNumber.terminalStop, SignalNumber.terminalInput, SignalNumber.terminalOutput:
       return .jobStop(signal.number)

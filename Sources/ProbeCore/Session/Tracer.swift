@@ -4,26 +4,28 @@
 /// The body of pw-tracer for a launched target.
 struct Tracer {
   let request: LaunchRequest
+  /// The command line as the summary shows it.
+  let command: [String]
+  let opening: Opening
   let control: WatchControl
   let queue: EventQueue
 
   func run() {
     do throws(LaunchError) {
+      let start = Clock.now()
       let held = try request.hold()
-      let handle = (pid: held.pid, pidfd: held.pidfd)
-      control.change { $0.held = handle }
-      control.mainBell.signal()
-      var set = PollSet([control.tracerBell.descriptor.raw])
-      while !control.read({ $0.isArmed || $0.failure != nil }) {
-        set.wait(nil)
-        control.tracerBell.drain()
-      }
-      if control.read({ $0.failure != nil }) { return }  // dropping `held` leaves no child
-      let target = try held.release()
+      opening.write(launched: held.pid, command: command, at: start)
+      let facts = (pid: held.pid, pidfd: held.pidfd, word: held.word)
+      control.change { $0.held = facts }
+      // pw-poller gives the word when it is ready to watch.
+      control.pollerBell.signal()
+      let target = try held.started()
+      // The kernel lets the target's ru_maxrss begin at the peak of the memory that it executed from.
+      let resident = OwnMemory.residentPeak()
       control.change { $0.isReleased = true }
       control.pollerBell.signal()
       control.mainBell.signal()
-      follow(target)
+      follow(target, launcherResident: resident)
     } catch {
       let failure = error
       control.change { $0.launchFailure = failure }
@@ -33,13 +35,16 @@ struct Tracer {
   }
 
   /// Serves the target until it has ended and is reaped.
-  private func follow(_ target: consuming RunningTarget) {
-    var set = PollSet([control.tracerBell.descriptor.raw, target.pidfd])
-    while true {
+  private func follow(_ target: consuming RunningTarget, launcherResident: UInt64?) {
+    var set = PollSet([control.tracerBell.descriptor.raw])
+    var waitsForEnd = false
+    while !waitsForEnd || !set.isReady(1) {
       set.wait(nil)
       control.tracerBell.drain()
       let work = control.change { facts in
-        let work = (outbox: facts.outbox, wantsJobChange: facts.wantsJobChange)
+        let work = (
+          outbox: facts.outbox, wantsJobChange: facts.wantsJobChange, isDone: facts.isWatchingDone
+        )
         facts.outbox = []
         facts.wantsJobChange = false
         return work
@@ -47,17 +52,17 @@ struct Tracer {
       // A target that has just ended takes no signals: normal.
       for signal in work.outbox { try? target.signal(signal) }
       if work.wantsJobChange { takeJobChanges(target) }
-      if set.isReady(1) { break }
-    }
-    // A zombie's last counters can still be read: the poller takes them before we reap.
-    while !control.read({ $0.isWatchingDone }) {
-      set.disable(1)
-      set.wait(nil)
-      control.tracerBell.drain()
+      // A zombie's last counters can still be read: the poller, which sees the end by itself, takes
+      // them before we reap.
+      if work.isDone, !waitsForEnd {
+        waitsForEnd = true
+        set.add(target.pidfd)
+      }
     }
     let reaped = try? target.reap()  // ECHILD: somebody else took the status; then it is unknown
     let exit = TargetExit(
-      at: Clock.now(), status: reaped?.status, maxResident: reaped?.maxResidentBytes)
+      at: Clock.now(), status: reaped?.status, maxResident: reaped?.maxResidentBytes,
+      launcherResident: launcherResident)
     control.change { $0.exit = exit }
     control.mainBell.signal()
   }

@@ -8,7 +8,6 @@ public struct Watch: ~Copyable {
   private let queue: EventQueue
   private let signals: SignalChannel
   private var policy: SignalPolicy
-  private var pid = ProcessID(0)
   private let isLaunched: Bool
   private var tracer: OSThread?
   private var attached: PidFD?
@@ -71,24 +70,19 @@ public struct Watch: ~Copyable {
   ) throws(LaunchFailure) -> (status: ExitStatus?, isTimedOut: Bool) {
     do throws(WatchError) {
       var watch = try prepare(configuration, isLaunched: true)
-      let ownCPU = Clock.ownCPU()
-      let tracer = Tracer(request: request, control: watch.control, queue: watch.queue)
+      let (control, queue) = (watch.control, watch.queue)
+      let tracer = Tracer(
+        request: request, command: command,
+        opening: Opening(configuration: configuration, queue: queue), control: control,
+        queue: queue)
+      let poller = watch.pollerMaker()
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
-      // While the target is forked: what else takes its time.
-      let host = HostInfo.current()
-      let resident = OwnMemory.residentPeak()
-      guard let held = watch.waitForLaunch({ $0.held }) else {
-        throw watch.launchFailure()
+      // It gets ready while the target's process is made, and lets the target go.
+      let thread = try Self.thread("pw-poller") {
+        OSThread.raisePriority()
+        if let held = control.waitForHeld() { poller(held.pid, held.pidfd, held.word).run() }
       }
-      watch.pid = held.pid
-      let target = Summary.Target(
-        pid: held.pid.rawValue, executable: nil, command: command, launched: true,
-        startTicks: Self.startTicks(held.pid, configuration.procRoot))
-      let before = Clock.processCPU(held.pid) ?? .zero
-      let result = try watch.run(
-        target: target, host: host, cpuBefore: before, launcherResident: resident,
-        pidfd: held.pidfd, ownCPU: ownCPU, notices: Self.launchNotices, recording: recording,
-        display: display)
+      let result = try watch.run(thread, recording: recording, display: display)
       finished(result)
       let status = watch.waitForTarget()
       return (status, watch.limits.hasTimedOut)
@@ -98,21 +92,13 @@ public struct Watch: ~Copyable {
     }
   }
 
-  private func launchFailure() -> WatchError {
-    if let failure = control.read({ $0.launchFailure }) {
-      return WatchError(launch: failure)
-    }
-    return WatchError("perfwatch could not start the target; try again")
-  }
-
-  private mutating func waitForLaunch<T: Sendable>(
-    _ fact: (WatchControl.Facts) -> T?
-  ) -> T? {
+  /// Waits until the target has executed.
+  private func waitForRelease() throws(WatchError) {
     var set = PollSet([control.mainBell.descriptor.raw])
     while true {
-      let state = control.read { (fact($0), $0.launchFailure != nil) }
-      if let value = state.0 { return value }
-      if state.1 { return nil }
+      let state = control.read { ($0.isReleased, $0.launchFailure) }
+      if let failure = state.1 { throw WatchError(launch: failure) }
+      if state.0 { return }
       set.wait(nil)
       control.mainBell.drain()
     }
@@ -129,7 +115,7 @@ public struct Watch: ~Copyable {
     recording: consuming OutputFile?, display: (any LiveDisplay)?
   ) throws(WatchError) -> WatchResult {
     var watch = try prepare(configuration, isLaunched: false)
-    let ownCPU = Clock.ownCPU()
+    let start = Clock.now()
     var source = ProcSource(root: configuration.procRoot, pid: pid)
     let subject: AttachSubject
     let raw: Int32
@@ -146,20 +132,19 @@ public struct Watch: ~Copyable {
     } catch {
       throw WatchError(error.message)
     }
-    watch.pid = pid
     let target = Summary.Target(
       pid: pid.rawValue, executable: subject.executable.map(SafeText.decode),
       command: command(subject.arguments.isEmpty ? [subject.name] : subject.arguments),
       launched: false, startTicks: subject.stat.startTicks)
-    return try watch.run(
-      target: target, host: HostInfo.current(), cpuBefore: Clock.processCPU(pid) ?? .zero,
-      launcherResident: nil, pidfd: raw, ownCPU: ownCPU, notices: Self.notices(of: subject),
-      recording: recording, display: display)
-  }
-
-  private static var launchNotices: [(code: NoticeCode, detail: String)] {
-    guard OwnProcess.effectiveUser == 0, let user = Environment.value("SUDO_UID") else { return [] }
-    return [(.sudoRoot, "started by sudo for uid \(user)")]
+    Opening(configuration: configuration, queue: watch.queue).write(
+      target, at: start, cpuBefore: Clock.processCPU(pid) ?? .zero,
+      notices: Self.notices(of: subject))
+    let poller = watch.pollerMaker()
+    let thread = try Self.thread("pw-poller") {
+      OSThread.raisePriority()
+      poller(pid, raw, nil).run()
+    }
+    return try watch.run(thread, recording: recording, display: display)
   }
 
   private static func notices(
@@ -194,64 +179,64 @@ public struct Watch: ~Copyable {
     }
   }
 
-  private mutating func run(
-    target: Summary.Target, host: Summary.Host, cpuBefore: Nanoseconds, launcherResident: UInt64?,
-    pidfd: Int32, ownCPU: Nanoseconds,
-    notices: [(code: NoticeCode, detail: String)], recording: consuming OutputFile?,
-    display: (any LiveDisplay)?
-  ) throws(WatchError) -> WatchResult {
-    let start = SessionStart(
-      build: configuration.build, target: target, host: host,
-      startedAt: Clock.wallClock(), start: Clock.now(), period: configuration.period,
-      pageSize: HostInfo.pageSize, clockTicksPerSecond: HostInfo.clockTicksPerSecond,
-      cpuBefore: cpuBefore, launcherResident: launcherResident,
-      followsChildren: configuration.followsChildren,
-      stallThreshold: configuration.stalls?.threshold)
-    queue.append(.started(start))
-    for notice in notices { queue.append(.notice(notice.code, detail: notice.detail)) }
-
-    let points = trace
-
-    let recorder = Recorder(queue: queue, display: display)
-    let file = SendableFile(recording)
-    let recorderThread = try Self.thread("pw-recorder") { recorder.run(file.take()) }
-    let poller = Poller(
-      pid: pid, pidfd: pidfd, isLaunched: isLaunched, configuration: configuration,
-      clockTicksPerSecond: start.clockTicksPerSecond, control: control, queue: queue,
-      ownCPUBefore: ownCPU, tracePoints: points)
-    let pollerThread = try Self.thread("pw-poller") { poller.run() }
-
-    if isLaunched, waitForLaunch({ $0.isReleased ? true : nil }) == nil {
-      pollerThread.join()
-      queue.close()
-      recorderThread.join()
-      throw launchFailure()
+  /// Makes the poller once it is known whom it watches.
+  private func pollerMaker()
+    -> @Sendable (_ pid: ProcessID, _ pidfd: Int32, _ word: HeldTarget.Word?) -> Poller
+  {
+    let (configuration, control, queue, trace) = (configuration, control, queue, trace)
+    let ownCPU = Clock.ownCPU()
+    return { pid, pidfd, word in
+      Poller(
+        pid: pid, pidfd: pidfd, word: word, configuration: configuration,
+        clockTicksPerSecond: HostInfo.clockTicksPerSecond, control: control, queue: queue,
+        ownCPUBefore: ownCPU, tracePoints: trace)
     }
-    let reason = serve(from: Clock.now())
-    pollerThread.join()
+  }
+
+  private mutating func run(
+    _ poller: consuming OSThread, recording: consuming OutputFile?, display: (any LiveDisplay)?
+  ) throws(WatchError) -> WatchResult {
+    if isLaunched {
+      do throws(WatchError) {
+        try waitForRelease()
+      } catch {
+        poller.join()
+        throw error
+      }
+    }
+    policy.target = control.read { $0.held?.pid }
+    var recorder = RecorderThread(
+      queue: queue, file: SendableFile(recording), display: display,
+      startsAt: isLaunched ? Clock.now() + RecorderThread.grace : Clock.now())
+    let reason = serve(from: Clock.now(), &recorder)
+    poller.join()
     if let exit = control.read({ $0.exit }) { queue.append(.exited(exit)) }
     queue.append(.ended(SessionEnd(at: Clock.now(), reason: reason)))
     queue.close()
-    recorderThread.join()
-    guard let state = recorder.finalState else {
+    let results = recorder.finish()
+    guard let state = results.finalState else {
       throw WatchError("perfwatch lost its own measurements; run it again and report this")
     }
     var summary = state.summary()
-    let failure = recorder.recordingFailure
+    let failure = results.recordingFailure
     summary.exit.perfwatch = ExitCode.of(summary, failed: failure != nil)
     return WatchResult(
       summary: summary, outputFailure: failure.map { Self.text($0, doing: "write the recording") })
   }
 
   /// The main thread's loop: signals, limits, the target's end.
-  private mutating func serve(from start: Instant) -> EndReason {
+  private mutating func serve(
+    from start: Instant, _ recorder: inout RecorderThread
+  ) -> EndReason {
     var set = PollSet([signals.descriptor.raw, control.mainBell.descriptor.raw])
     var reason = EndReason.exit
     limits = Limits(configuration, start: start)
     while true {
-      set.wait(limits.next.map { $0 - Clock.now() })
+      let next = [limits.next, recorder.startsAt].compactMap { $0 }.min()
+      set.wait(next.map { $0 - Clock.now() })
       control.mainBell.drain()
       let now = Clock.now()
+      recorder.startIfDue(at: now)
       for signal in signals.take() {
         if let ended = act(on: policy.decide(signal, at: now)) {
           reason = ended
@@ -341,12 +326,6 @@ public struct Watch: ~Copyable {
     } catch {
       throw WatchError(text(error, doing: "start a thread"))
     }
-  }
-
-  private static func startTicks(_ pid: ProcessID, _ root: String) -> UInt64? {
-    var source = ProcSource(root: root, pid: pid)
-    guard let count = try? source.readOnce("stat") else { return nil }
-    return (try? TaskStat(source.buffer.span.extracting(0..<count)))?.startTicks
   }
 
   private static func text(_ error: SystemError, doing: String) -> String {

@@ -6,10 +6,9 @@ internal import Synchronization
 final class WatchControl: Sendable {
   struct Facts: Sendable {
     /// The launched process, held before exec; its pidfd stays pw-tracer's until that thread ends.
-    var held: (pid: ProcessID, pidfd: Int32)?
+    var held: (pid: ProcessID, pidfd: Int32, word: HeldTarget.Word)?
     var launchFailure: LaunchError?
-    /// pw-poller has read its base and the target may run.
-    var isArmed = false
+    /// The target has executed.
     var isReleased = false
     /// Signals to send, in order; pw-tracer sends them.
     var outbox: [Int32] = []
@@ -23,7 +22,6 @@ final class WatchControl: Sendable {
     var exit: TargetExit?
     /// How often perfwatch itself was stopped: time that must not count as lateness.
     var suspensions = 0
-    var failure: WatchError?
   }
 
   private let facts = Mutex(Facts())
@@ -45,5 +43,22 @@ final class WatchControl: Sendable {
   /// Changes the facts. Ring the bell of whom it concerns afterwards.
   func change<T: Sendable>(_ body: (inout sending Facts) -> T) -> T {
     facts.withLock { body(&$0) }
+  }
+
+  /// On pw-poller: waits until the target's process exists.
+  ///
+  /// - Returns: nil when it could not be made; that was said then.
+  func waitForHeld() -> (pid: ProcessID, pidfd: Int32, word: HeldTarget.Word)? {
+    var set = PollSet([pollerBell.descriptor.raw])
+    while true {
+      let state = read { ($0.held, $0.launchFailure != nil) }
+      if let held = state.0 { return held }
+      if state.1 {
+        Poller.end(self)
+        return nil
+      }
+      set.wait(nil)
+      pollerBell.drain()
+    }
   }
 }

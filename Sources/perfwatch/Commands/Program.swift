@@ -46,8 +46,8 @@ enum Console {
   /// One line about what went wrong.
   static func fail(_ message: String) { error("perfwatch: \(message)\n") }
 
-  static var environment: [String: String] {
-    var values: [String: String] = [:]
+  static var environment: NamedTexts {
+    var values: NamedTexts = [:]
     for name in [
       "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM", "LC_ALL", "LC_CTYPE", "LANG", "CI",
       "GITHUB_ACTIONS", "COLUMNS",

@@ -168,7 +168,7 @@ private struct Wild {
         name: text(), kernel: text(), architecture: "", cores: Int(number()), container: flag()),
       startedAt: number(), start: time(), period: length(), pageSize: Int(number()),
       clockTicksPerSecond: Int(number()), cpuBefore: maybe { $0.length() },
-      launcherResident: maybe { $0.unsigned() }, followsChildren: flag())
+      followsChildren: flag())
   }
 
   mutating func memory() -> MemoryReading {
@@ -257,7 +257,9 @@ private struct Wild {
         $0.flag() ? .code(.max) : .signal($0.flag() ? .max : .min)
       }
       return .exited(
-        TargetExit(at: time(), status: status, maxResident: maybe { $0.unsigned() }))
+        TargetExit(
+          at: time(), status: status, maxResident: maybe { $0.unsigned() },
+          launcherResident: maybe { $0.unsigned() }))
     default:
       return .ended(
         SessionEnd(at: time(), reason: EndReason.allCases[dice.below(EndReason.allCases.count)]))

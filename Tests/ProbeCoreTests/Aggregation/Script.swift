@@ -8,7 +8,7 @@ enum Script {
   static func at(_ milliseconds: Int64) -> Instant { origin + .milliseconds(milliseconds) }
 
   static func start(
-    launched: Bool = true, cpuBefore: Nanoseconds? = .zero, launcherResident: UInt64? = nil,
+    launched: Bool = true, cpuBefore: Nanoseconds? = .zero,
     followsChildren: Bool = false, period: Nanoseconds = .milliseconds(100)
   ) -> SessionStart {
     SessionStart(
@@ -17,7 +17,7 @@ enum Script {
         pid: 100, executable: nil, command: ["app"], launched: launched, startTicks: 7),
       host: .init(name: "h", kernel: "6", architecture: "x86_64", cores: 2, container: false),
       startedAt: 0, start: origin, period: period, pageSize: 4096, clockTicksPerSecond: 100,
-      cpuBefore: cpuBefore, launcherResident: launcherResident, followsChildren: followsChildren)
+      cpuBefore: cpuBefore, followsChildren: followsChildren)
   }
 
   /// The state after the events.

@@ -68,8 +68,10 @@ import Testing
     var events = [Script.memory(10, anonymous: 1, peak: 100)]
     if hasTimes { events.append(Script.times(childFaults: childFaults)) }
     events.append(
-      .exited(TargetExit(at: Script.at(20), status: .code(0), maxResident: reaped)))
-    let summary = Script.summary(Script.start(launcherResident: launcher), events)
+      .exited(
+        TargetExit(
+          at: Script.at(20), status: .code(0), maxResident: reaped, launcherResident: launcher)))
+    let summary = Script.summary(events)
     #expect(summary.memory.residentPeak == expected)
   }
 

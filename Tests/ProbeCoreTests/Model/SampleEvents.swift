@@ -15,7 +15,7 @@ enum SampleEvents {
     host: .init(name: "h", kernel: "6.18", architecture: "x86_64", cores: 2, container: true),
     startedAt: 1_700_000_000_123_456_789, start: Instant(nanoseconds: .min),
     period: .milliseconds(100), pageSize: 16_384, clockTicksPerSecond: 250, cpuBefore: .seconds(3),
-    launcherResident: 1 << 40, followsChildren: true,
+    followsChildren: true,
     capabilities: Capabilities(["perf": "yes", "ptrace": "no: not permitted", "": ""]),
     stallThreshold: .milliseconds(250))
 
@@ -62,7 +62,10 @@ enum SampleEvents {
       .stopped(false, at: Instant(nanoseconds: 16)),
       .observer(ObserverReading(cpu: Nanoseconds(17), residentPeak: 18, droppedEvents: 19)),
       .observer(ObserverReading(cpu: Nanoseconds(17), residentPeak: nil, droppedEvents: 0)),
-      .exited(TargetExit(at: Instant(nanoseconds: 20), status: .code(255), maxResident: 21)),
+      .exited(
+        TargetExit(
+          at: Instant(nanoseconds: 20), status: .code(255), maxResident: 21,
+          launcherResident: 1 << 40)),
       .exited(TargetExit(at: Instant(nanoseconds: 20), status: .signal(11), maxResident: nil)),
       .exited(TargetExit(at: Instant(nanoseconds: 20), status: nil, maxResident: nil)),
       .capability("tracepoints", value: "no: not mounted"),

@@ -5,10 +5,10 @@
 enum SampleSummary {
   static let frame = Summary.Frame(
     function: "work(_:)", module: "/opt/app", offset: "0x1f", file: "a.swift", line: 7,
-    inlined: false, found: "cfi")
+    inlined: false, found: .cfi)
   static let stack = Summary.Stack(
     at: .milliseconds(125), weight: .milliseconds(50), stopTime: .microseconds(80),
-    truncated: "no unwind table", frames: [frame])
+    truncated: .noUnwindInfo, frames: [frame])
   static let blocker = Summary.Blocker(
     kind: "thread", tid: 43, name: "holder", path: "/x", peer: "127.0.0.1:1", command: "sh",
     chain: ["main waits for holder"], stack: [frame])
@@ -150,7 +150,7 @@ enum SampleSummary {
     ]
     let bareFrame = Summary.Frame(
       function: nil, module: nil, offset: nil, file: nil, line: nil, inlined: true,
-      found: "register")
+      found: .register)
     let bareStack = Summary.Stack(
       at: .zero, weight: .zero, stopTime: .zero, truncated: nil, frames: [bareFrame])
     var second = stall

@@ -19,9 +19,9 @@ import Testing
       (.auto, ["CLICOLOR": "1"], false, false),
       (.always, ["NO_COLOR": "1", "TERM": "dumb"], false, true),
       (.never, ["CLICOLOR_FORCE": "1"], true, false),
-    ] as [(ColorChoice, [String: String], Bool, Bool)])
+    ] as [(ColorChoice, NamedTexts, Bool, Bool)])
   func `colour follows option, environment, terminal in this order`(
-    choice: ColorChoice, environment: [String: String], isTerminal: Bool, expected: Bool
+    choice: ColorChoice, environment: NamedTexts, isTerminal: Bool, expected: Bool
   ) {
     #expect(
       ColorPolicy.isColored(choice: choice, environment: environment, isTerminal: isTerminal)
@@ -33,8 +33,8 @@ import Testing
       ([:], false), (["LANG": "C"], false), (["LANG": "C.UTF-8"], true),
       (["LANG": "de_DE.utf8"], true),
       (["LC_ALL": "C", "LANG": "C.UTF-8"], false), (["LC_ALL": "", "LC_CTYPE": "C.utf8"], true),
-    ] as [([String: String], Bool)])
-  func `letters beyond ASCII need a UTF-8 locale`(environment: [String: String], expected: Bool) {
+    ] as [(NamedTexts, Bool)])
+  func `letters beyond ASCII need a UTF-8 locale`(environment: NamedTexts, expected: Bool) {
     #expect(UnicodePolicy.isUnicode(environment: environment) == expected)
   }
 

@@ -90,4 +90,18 @@ import Testing
     }
     #expect(policy.decide(Self.signal(2, .kernel), at: Script.at(1)) == .ignore)
   }
+
+  @Test(arguments: [
+    (ProcessID(500), true, SignalAction.ignore), (ProcessID(500), false, .childChanged),
+    (ProcessID(501), true, .childChanged), (ProcessID(501), false, .childChanged),
+  ])
+  func `the end of the target itself is seen elsewhere, any other change is looked at`(
+    sender: ProcessID, isEnd: Bool, expected: SignalAction
+  ) {
+    var policy = SignalPolicy(isLaunched: true, sessionLeader: Self.leader)
+    policy.target = ProcessID(500)
+    let signal = ReceivedSignal(
+      number: SignalNumber.child, isFromKernel: true, sender: sender, isEndOfChild: isEnd)
+    #expect(policy.decide(signal, at: Instant(nanoseconds: 1)) == expected)
+  }
 }
