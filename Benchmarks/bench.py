@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of Docs/performance.md, in one interleaved run; see there for how each is taken.
 
-usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops] [--threads 1,10,100,1000]
+usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree] [--threads 1,10,100,1000]
 
 In every round each observer takes its turn on the same live target, in changing order, so that a
 machine that gets slower for a while does so for all. The table has the median over the rounds of
@@ -16,11 +16,12 @@ import subprocess
 import sys
 import time
 
+import agreement
 import loops
 import polling
 import startup
 import table
-from common import HERE, PERFWATCH, Skips
+from common import HERE, PERFWATCH, Skips, binary
 
 SECTIONS = {
     'poll': polling.measure_polls,
@@ -28,7 +29,10 @@ SECTIONS = {
     'launch': startup.measure_launch,
     'run': startup.measure_whole_run,
     'loops': loops.measure_loops,
+    'agree': agreement.measure_agreement,
 }
+
+NEEDED = ('pollloop', 'launch', 'threads', 'loops')
 
 
 def machine():
@@ -58,28 +62,32 @@ def main():
         parser.error('--only takes some of ' + ','.join(SECTIONS) + ', --rounds one or more')
     counts = [int(count) for count in options.threads.split(',')]
 
+    missing = [name for name in NEEDED if not os.path.exists(binary(name))]
+    if missing or not os.access(PERFWATCH, os.X_OK):
+        parser.error(f'not built: {", ".join(missing) or PERFWATCH}; run `make bench`, which builds '
+                     'everything first')
+
     skips, rounds, about = Skips(), [], machine()
     print(f'perfwatch: {PERFWATCH}\nmachine: {about["cpu"]}, {about["cores"]} cores, '
           f'Linux {about["kernel"]}, load {about["load"]:.1f}', flush=True)
-    try:
-        for number in range(options.rounds):
-            began, values = time.monotonic(), {}
-            for section in only:
-                SECTIONS[section](values, number, counts, skips)
-            rounds.append(values)
-            print(f'round {number + 1} of {options.rounds}: {time.monotonic() - began:.0f} s',
-                  file=sys.stderr, flush=True)
-    except KeyboardInterrupt:
-        print('interrupted: what whole rounds there are', file=sys.stderr)
-
-    rows = table.rows(rounds, counts, only)
-    table.show(rows, rounds, skips)
     folder = os.path.join(HERE, 'run')
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, time.strftime('%Y%m%d-%H%M%S') + '.json')
-    with open(path, 'w') as file:
-        json.dump({'machine': about, 'rounds': rounds, 'rows': rows, 'skipped': skips.reasons},
-                  file, indent=1)
+    try:
+        for number in range(options.rounds):
+            rounds.append({})
+            for section in only:
+                began = time.monotonic()
+                SECTIONS[section](rounds[-1], number, counts, skips)
+                rows = table.rows(rounds, counts, only)
+                with open(path, 'w') as file:  # whatever ends us: what was measured is kept
+                    json.dump({'machine': about, 'rounds': rounds, 'rows': rows,
+                               'skipped': skips.reasons}, file, indent=1)
+                print(f'round {number + 1} of {options.rounds}, {section}: '
+                      f'{time.monotonic() - began:.0f} s', file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print('interrupted: what was measured so far', file=sys.stderr)
+    table.show(table.rows(rounds, counts, only), rounds, skips)
     print(f'raw values: {os.path.relpath(path)}')
 
 

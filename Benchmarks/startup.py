@@ -27,12 +27,25 @@ def measure_memory(values, number, counts, skips):
     for name in ('hello', 'hello-static'):
         try:
             process = start([binary(name), 'wait'], OBSERVER_CORE, stdin=subprocess.PIPE)
-            time.sleep(0.2)
+            wait_until_idle(process.pid)
             values[f'memory/{name}'] = resident_peak(process.pid)
             process.stdin.close()
             reap(process)
         except (Failed, OSError) as error:
             skips.add(name, error)
+
+
+def wait_until_idle(pid):
+    """Until it has run as far as it goes by itself: on a busy machine that may take its time."""
+    last = None
+    for _ in range(50):
+        time.sleep(0.1)
+        with open(f'/proc/{pid}/schedstat') as file:
+            now = file.read().split()[0]
+        if now == last and int(now) > 0:
+            return
+        last = now
+    raise Failed('it did not come to rest')
 
 
 def one_launch():

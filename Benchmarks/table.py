@@ -73,7 +73,17 @@ def rows(rounds, counts, only):
         result.append(row('(run true - true) / (hello - true)', rounds,
                           lambda v: v['run/perfwatch'] - v['run/true'],
                           lambda v: v['run/hello'] - v['run/true'], 2, 1.3))
-    return result + (loop_rows(rounds, get) if 'loops' in only else [])
+    if 'loops' in only:
+        result += loop_rows(rounds, get)
+    return result + (agreement_rows(rounds, get) if 'agree' in only else [])
+
+
+def agreement_rows(rounds, get):
+    """How far our number is from the kernel's, in percent; see agreement.py."""
+    keys = sorted({key for values in rounds for key in values if key.startswith('agree/')})
+    names = {'cpu': 'CPU seconds', 'peak': 'resident peak'}
+    return [row(f'{key.split("/")[1]}: {names[key.split("/")[2]]}, apart', rounds, get(key), None,
+                5, 1, unit='%') for key in keys]
 
 
 def loop_rows(rounds, get):

@@ -10,10 +10,19 @@ struct ProcessSampler: ~Copyable {
   /// The last reason why memory could not be read.
   private(set) var memoryFailure: String?
 
+  /// Samples nothing before `open`: of a target that is being launched its files are not worth waiting for.
+  init() {}
+
+  /// The program that it executes now is no news.
   init(_ source: borrowing ProcSource) throws(ReadingError) {
+    try open(source)
+    executable = (try? Syscalls.readLink(source.path("exe"))) ?? []
+  }
+
+  /// Opens the files; a zombie has them, too.
+  mutating func open(_ source: borrowing ProcSource) throws(ReadingError) {
     stat = try source.open("stat")
     status = try? source.open("status")
-    executable = (try? Syscalls.readLink(source.path("exe"))) ?? []
   }
 
   /// The footprint's parts now, from the status file's memory lines.

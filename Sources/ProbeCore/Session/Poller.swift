@@ -23,13 +23,15 @@ struct Poller {
   private var isLaunched: Bool { word != nil }
 
   func run() {
-    do {
-      try watch()
+    let source = ProcSource(root: configuration.procRoot, pid: pid)
+    do throws(ReadingError) {
+      let threads = try ThreadSampler(source)
+      try watch(source, threads)
     } catch {
       // Thrown before the word was given: the target must run all the same.
       word?.give()
       // It was gone before its files were open; the exit itself is learnt from the pidfd.
-      if case .failed(let cause) = error {
+      if case .failed(let cause) = error, word == nil || waitForRelease() {
         queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
       }
       waitForExit()
@@ -44,26 +46,20 @@ struct Poller {
     control.mainBell.signal()
   }
 
-  private func watch() throws(ReadingError) {
-    var source = ProcSource(root: configuration.procRoot, pid: pid)
-    var threads = try ThreadSampler(source)
-    var process = try ProcessSampler(source)
-    var tree = configuration.followsChildren ? TreeSampler(source, isLaunched: isLaunched) : nil
-    if configuration.followsChildren {
-      let reason = tree?.pollingReason
-      queue.append(.capability("tree", value: reason == nil ? "perf" : "proc"))
-      if let reason { queue.append(.notice(.childrenPolled, detail: reason)) }
-    }
+  private func watch(
+    _ openSource: consuming ProcSource, _ openThreads: consuming ThreadSampler
+  ) throws(ReadingError) {
+    var source = openSource
+    var threads = openThreads
+    // Whatever is not needed before the first instruction comes when the target executes already.
+    let isEager = !isLaunched
+    var process = isEager ? try ProcessSampler(source) : ProcessSampler()
     var out = ByteWriter(capacity: 64 << 10)
-    var ticker = Ticker(
-      start: Clock.now(), period: configuration.period,
-      early: isLaunched ? Self.earlyTicks.filter { $0 < configuration.period } : [])
+    var tree = configuration.followsChildren ? makeTree(source, into: &out) : nil
+    let begin = Clock.now()
+    var loops =
+      isEager || tracePoints != nil ? makeLoops(&source, from: begin, into: &out) : nil
     var lastClock: Nanoseconds?
-    var loops = makeLoops(&source)
-    var probes = ProbeSchedule(
-      start: Clock.now(), threshold: configuration.stalls?.threshold ?? .seconds(1))
-    var nextSlow = Clock.now() + Self.slowBeat
-    var suspensions = control.read { $0.suspensions }
 
     // The base: everything that was before this moment is not charged to the run.
     sample(
@@ -71,9 +67,22 @@ struct Poller {
       &lastClock, readsMemory: !isLaunched, into: &out)
     if let word {
       word.give()
+      // Nothing goes into the queue before: the opening events come first, from pw-tracer.
       guard waitForRelease() else { return }
-      ticker = Ticker(start: Clock.now(), period: configuration.period, early: ticker.early)
-      nextSlow = Clock.now() + Self.slowBeat
+    }
+    let start = Clock.now()
+    queue.append(&out)
+    // Gone already: reaped by somebody else; then there is nothing to read.
+    if !isEager { try? process.open(source) }
+    if loops == nil { loops = makeLoops(&source, from: begin, into: &out) }
+    var ticker = Ticker(
+      start: start, period: configuration.period,
+      early: isLaunched ? Self.earlyTicks.filter { $0 < configuration.period } : [])
+    var probes = ProbeSchedule(
+      start: start, threshold: configuration.stalls?.threshold ?? .seconds(1))
+    var nextSlow = start + Self.slowBeat
+    var suspensions = control.read { $0.suspensions }
+    if isLaunched {
       emitExecutable(&process, &source, into: &out)
     } else {
       emitTimes(&process, &source, into: &out)
@@ -121,18 +130,31 @@ struct Poller {
   }
 
   /// The watched loops, the main thread's first; nil when stalls are not watched.
-  private func makeLoops(_ source: inout ProcSource) -> LoopWatcher? {
+  private func makeLoops(
+    _ source: inout ProcSource, from begin: Instant, into out: inout ByteWriter
+  ) -> LoopWatcher? {
     guard let settings = configuration.stalls else { return nil }
     var watcher = LoopWatcher(
-      settings, pid: pid, points: tracePoints, launchedAt: isLaunched ? Clock.now() : nil)
+      settings, pid: pid, points: tracePoints, launchedAt: isLaunched ? begin : nil)
     watcher.start(&source)
-    queue.append(.capability("observer", value: watcher.observer.rawValue))
+    EventCodec.encode(.capability("observer", value: watcher.observer.rawValue), into: &out)
     if !watcher.canReadWaits {
-      queue.append(
+      EventCodec.encode(
         .notice(
-          .stallsNotWatched, detail: "/proc/\(pid)/syscall cannot be read: not permitted"))
+          .stallsNotWatched, detail: "/proc/\(pid)/syscall cannot be read: not permitted"),
+        into: &out)
     }
     return watcher
+  }
+
+  private func makeTree(
+    _ source: borrowing ProcSource, into out: inout ByteWriter
+  ) -> TreeSampler {
+    let tree = TreeSampler(source, isLaunched: isLaunched)
+    let reason = tree.pollingReason
+    EventCodec.encode(.capability("tree", value: reason == nil ? "perf" : "proc"), into: &out)
+    if let reason { EventCodec.encode(.notice(.childrenPolled, detail: reason), into: &out) }
+    return tree
   }
 
   private func probe(
@@ -185,7 +207,7 @@ struct Poller {
       frames += tree?.round(at: time, isFirst: isFirst, &source, into: &out) ?? 0
     }
     lastClock = clock
-    queue.append(&out, frames: frames)
+    if !isFirst { queue.append(&out, frames: frames) }
   }
 
   private func emitTimes(

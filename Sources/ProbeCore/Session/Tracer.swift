@@ -14,11 +14,11 @@ struct Tracer {
     do throws(LaunchError) {
       let start = Clock.now()
       let held = try request.hold()
-      opening.write(launched: held.pid, command: command, at: start)
       let facts = (pid: held.pid, pidfd: held.pidfd, word: held.word)
       control.change { $0.held = facts }
-      // pw-poller gives the word when it is ready to watch.
+      // pw-poller gives the word when it is ready to watch; its events wait until we say "released".
       control.pollerBell.signal()
+      opening.write(launched: held.pid, command: command, at: start)
       let target = try held.started()
       // The kernel lets the target's ru_maxrss begin at the peak of the memory that it executed from.
       let resident = OwnMemory.residentPeak()
