@@ -23,13 +23,21 @@ struct SwitchReader: ~Copyable {
   private let begins: Instant
   private var counted = (sleeps: 0, since: Instant(nanoseconds: 0))
 
-  init(from now: Instant) { begins = now + Self.delay }
+  private let open: (ThreadID) throws(SystemError) -> SwitchTrace
+
+  init(
+    from now: Instant,
+    open: @escaping (ThreadID) throws(SystemError) -> SwitchTrace = SwitchTrace.init
+  ) {
+    begins = now + Self.delay
+    self.open = open
+  }
 
   /// Begins once the thread was seen at a known home.
   mutating func begin(_ tid: ThreadID, at now: Instant, _ detector: inout LoopDetector) {
     guard standing == .notTried, now >= begins, detector.isAtRest else { return }
     do {
-      trace = try SwitchTrace(tid)
+      trace = try open(tid)
       standing = .used
       counted.since = Clock.now()
       detector.goOnWithSwitches()

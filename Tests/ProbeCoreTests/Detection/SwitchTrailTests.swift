@@ -102,17 +102,18 @@ import Testing
   // MARK: Records are missing
 
   /// Each of these says nothing of its span, and the one after it is whole again.
-  @Test(arguments: [
-    // Lost and reported so.
-    ([(1, .ran), (2, .slept), (3, .lost)], ThreadProbe.State.waiting(Site.poll), 101 as UInt64),
-    // /proc counts a slice more than there are records, or one less.
-    ([(1, .ran), (2, .slept)], .waiting(Site.poll), 102),
-    ([(1, .ran), (2, .slept), (3, .ran), (4, .slept)], .waiting(Site.poll), 101),
-    // Asleep without having gone to sleep.
-    ([(1, .ran)], .waiting(Site.poll), 101),
-    // The counter moved back.
-    ([], .waiting(Site.poll), 99),
-  ] as [([(Double, SwitchRecord.Step)], ThreadProbe.State, UInt64)])
+  @Test(
+    arguments: [
+      // Lost and reported so.
+      ([(1, .ran), (2, .slept), (3, .lost)], ThreadProbe.State.waiting(Site.poll), 101 as UInt64),
+      // /proc counts a slice more than there are records, or one less.
+      ([(1, .ran), (2, .slept)], .waiting(Site.poll), 102),
+      ([(1, .ran), (2, .slept), (3, .ran), (4, .slept)], .waiting(Site.poll), 101),
+      // Asleep without having gone to sleep.
+      ([(1, .ran)], .waiting(Site.poll), 101),
+      // The counter moved back.
+      ([], .waiting(Site.poll), 99),
+    ] as [([(Double, SwitchRecord.Step)], ThreadProbe.State, UInt64)])
   func `where records and counters differ nothing is said`(
     records: [(Double, SwitchRecord.Step)], state: ThreadProbe.State, slices: UInt64
   ) {

