@@ -54,7 +54,8 @@ struct LoopDetector: Sendable {
   mutating func take(_ probe: ThreadProbe) {
     var probe = probe
     if settings.observer == .proc {
-      probe.switches = trail?.span(to: probe)
+      // A thread that is taken apart loses its records before its last switch.
+      if !probe.isExiting { probe.switches = trail?.span(to: probe) }
       learn(from: probe)
     } else if lastProbe == nil, recordedWait == nil, case .waiting(let wait) = probe.state,
       wait.waitClass != .never

@@ -265,7 +265,7 @@ struct LoopWatcher {
     }
     toldSwitches = standing
     var text = standing.text
-    if missing > 0 { text += "; missing between \(missing) pairs of probes" }
+    if missing > 0 { text += "; incomplete between probes: \(missing) times" }
     EventCodec.encode(.capability("switchRecords", value: text), into: &out)
     return 1
   }
