@@ -9,7 +9,7 @@ from common import OBSERVER_CORE, TARGET_CORE, Failed, Watch, binary, cpu_ns, en
 COUNTS, THRESHOLDS, OBSERVERS = (1, 4, 32), (50, 250), ('proc', 'kernel')
 KINDS = ('paced', 'full')
 OPENS = {1: 1.2, 4: 4.5, 32: 4.5}  # loops beside the main thread are found in the first seconds
-WINDOW, SETTLES, SLICE, TURNS = 2.5, 0.4, 1.5, 3
+WINDOW, SETTLES, SLICE, TURNS = 2.5, 0.6, 1.5, 3  # switch records begin at 0.25 s
 WHO = 'perfwatch with stalls'
 
 
@@ -104,6 +104,9 @@ def measure_slowdown(values, kind, observer, skips):
                 summary, _ = watching.finish()
             if not summary['loops'] or summary['loops'][0]['observer'] != observer:
                 raise Failed(f'{observer} was not what observed')
+            records = summary['observer']['capabilities'].get('switchRecords', 'no')
+            if (kind, observer) == ('paced', 'proc') and not records.startswith('yes'):
+                raise Failed(f'switch records: {records}')
             after = loops.slice()
             for place, ratios, floors in ((0, cpu, cpu_floor), (1, wall, wall_floor)):
                 ratios.append(watched[place] * 2 / (before[place] + after[place]))

@@ -101,8 +101,10 @@ def loop_rows(rounds, get):
             for clock in ('cpu', 'wall'):
                 if kind == 'paced' and clock == 'wall':
                     continue  # its timer sets the pace
+                # A loop that never rests has no switch records.
+                who = f'{observer} and switch records' if (kind, observer) == ('paced', 'proc') else observer
                 result.append(row(
-                    f'slowdown of {text}, {clock} a turn, {observer}', rounds,
+                    f'slowdown of {text}, {clock} a turn, {who}', rounds,
                     get(f'slowdown/{kind}/{observer}/{clock}'), None, *SLOWDOWN[observer],
                     unit='%'))
     return result

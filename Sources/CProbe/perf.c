@@ -64,6 +64,23 @@ int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *out)
   return map_ring(fd, pages, out);
 }
 
+int cprobe_perf_open_switches(int tid, int pages, struct cprobe_ring *out) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.context_switch = 1;
+  // One thread, one ring: its number would only make each record longer.
+  attr.sample_id_all = 1;
+  attr.sample_type = PERF_SAMPLE_TIME;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = 1u << 30;  // never wake a poll: the ring is read at every probe
+  int fd = open_event(&attr, tid, -1);
+  if (fd < 0) return fd;
+  return map_ring(fd, pages, out);
+}
+
 int cprobe_perf_open_tracepoint(
     int tid, uint64_t id, const char *filter, int pages, int into, struct cprobe_ring *out) {
   struct perf_event_attr attr;

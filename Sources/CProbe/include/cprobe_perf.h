@@ -21,6 +21,11 @@ int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *_Non
 // -errno. Read it with cprobe_perf_read.
 int cprobe_perf_open_cpu(int pid);
 
+// A record whenever task `tid` leaves or gets a CPU, with the time (CLOCK_MONOTONIC) and no more. Permitted
+// to an ordinary user for his own processes at kernel.perf_event_paranoid 2. `pages` (a power of two) is
+// the size of the ring. 0 or -errno.
+int cprobe_perf_open_switches(int tid, int pages, struct cprobe_ring *_Nonnull out);
+
 // Samples of tracepoint `id` (its number in tracefs) on task `tid`, with time, raw fields and the user's
 // stack pointer and program counter. `filter` is in tracefs syntax. With `into` >= 0 the samples go to
 // that event's ring and `pages` is ignored. Times are CLOCK_MONOTONIC. 0 or -errno.

@@ -18,6 +18,8 @@ struct AwayTime: Sendable, Equatable {
   /// The chance that all of them were visits home and still no probe saw one.
   var chanceOfMissing = 1.0
   var stopped = Nanoseconds.zero
+  /// Ready for a CPU after it was woken at home: before the turn, but in the counters' difference.
+  var delayBefore = Nanoseconds.zero
   /// Time between probes by what the later one saw, so that quick probes weigh no more than others.
   private var waits: [WaitCategory: Nanoseconds] = [:]
   private var lastWait: Wait?
@@ -26,7 +28,10 @@ struct AwayTime: Sendable, Equatable {
   init(base: ThreadProbe) { self.base = base }
 
   /// A probe away from home.
-  mutating func add(_ probe: ThreadProbe) {
+  ///
+  /// - Parameter unseen: what the thread slept since the last probe where nobody saw it, from records of
+  ///   its switches; nil takes it from the counters.
+  mutating func add(_ probe: ThreadProbe, unseen: SwitchSpan.Unseen? = nil) {
     let before = last ?? base
     let passed = max(.zero, probe.at - before.at)
     let slept = probe.sleeps - min(before.sleeps, probe.sleeps)
@@ -55,11 +60,13 @@ struct AwayTime: Sendable, Equatable {
       }
     case .unknown: break
     }
-    let hidden = slept - min(slept, explained)
+    var hidden = slept - min(slept, explained)
+    if let unseen { hidden = probe.state == .stopped ? 0 : unseen.count }
     sleptBeforeLast = nil
     if hidden > 0 {
       hiddenSleeps += hidden
-      let busy = (probe.cpu - before.cpu) + (probe.runDelay - before.runDelay)
+      var busy = (probe.cpu - before.cpu) + (probe.runDelay - before.runDelay)
+      if let unseen { busy = passed - unseen.asleep }
       let asleep = max(0, 1 - busy.inSeconds / max(1e-9, passed.inSeconds))
       sleptBeforeLast = asleep > 0.5 ? last?.at : nil
       chanceOfMissing *= max(0.05, 1 - min(1, asleep))
@@ -91,7 +98,7 @@ struct AwayTime: Sendable, Equatable {
     }
     parts.stopped = take(stopped)
     let cpu = take(end.cpu - base.cpu)
-    parts.runDelay = take(end.runDelay - base.runDelay)
+    parts.runDelay = take(end.runDelay - base.runDelay - delayBefore)
     split(cpu, end, &parts)
     let seen = blocked
     guard seen > .zero, rest > .zero else {

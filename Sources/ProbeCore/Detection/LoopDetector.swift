@@ -31,6 +31,7 @@ struct LoopDetector: Sendable {
   private var lastProbe: ThreadProbe?
   private var stay: (wait: Wait, since: Instant, slices: UInt64)?
   private var recordedWait: (wait: Wait, since: Instant)?
+  private var trail: SwitchTrail?
 
   init(tid: ThreadID, _ settings: Settings) {
     self.settings = settings
@@ -51,7 +52,10 @@ struct LoopDetector: Sendable {
   // MARK: Facts
 
   mutating func take(_ probe: ThreadProbe) {
+    var probe = probe
     if settings.observer == .proc {
+      // A thread that is taken apart loses its records before its last switch.
+      if !probe.isExiting { probe.switches = trail?.span(to: probe) }
       learn(from: probe)
     } else if lastProbe == nil, recordedWait == nil, case .waiting(let wait) = probe.state,
       wait.waitClass != .never
@@ -62,6 +66,9 @@ struct LoopDetector: Sendable {
     lastProbe = probe
     feed(.probe(probe))
   }
+
+  /// A context switch; those up to a probe are to come before it.
+  mutating func take(_ record: SwitchRecord) { trail?.add(record) }
 
   mutating func take(_ record: WaitRecord) {
     switch record.step {
@@ -101,8 +108,18 @@ struct LoopDetector: Sendable {
   /// Records come from now on. Only while the thread is at home: a turn that goes on would be lost.
   mutating func goOnWithRecords() {
     settings.observer = .kernel
+    trail = nil
     follower.goOnWithRecords()
   }
+
+  /// Records of context switches come from now on, before the probes that they belong to.
+  mutating func goOnWithSwitches() { trail = SwitchTrail() }
+
+  /// No more of them will come.
+  mutating func goOnWithoutSwitches() { trail = nil }
+
+  /// Spans between probes for which records were missing.
+  var brokenSpans: Int { trail?.broken ?? 0 }
 
   /// Whether the last probe saw the thread at a known home.
   var isAtRest: Bool { learner.standing != .learning && follower.isAtRest }

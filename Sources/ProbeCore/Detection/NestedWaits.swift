@@ -13,17 +13,24 @@ extension TurnFollower {
   }
 
   /// What the thread did before it came to a nested wait is a stall by itself when it was long enough.
-  mutating func splitBeforeNested(_ low: Instant, _ high: Instant, _ probe: ThreadProbe) {
+  ///
+  /// - Returns: whether that was so, and a turn begins here.
+  @discardableResult
+  mutating func splitBeforeNested(
+    _ low: Instant, _ high: Instant, _ probe: ThreadProbe
+  ) -> Bool {
     guard nested == nil, !isStartup, let away, let after = leftAfter, let before = leftBefore,
       isExact || away.hiddenSleeps == 0 || log.hasOpenStall
-    else { return }
+    else { return false }
     let start = middle(after, before)
     let end = max(start, middle(low, high))
-    guard end - start - away.stopped >= settings.threshold else { return }
+    guard end - start - away.stopped >= settings.threshold else { return false }
     log.end(turn(.stall, from: start, to: end, (before - after) / 2 + (high - low) / 2, probe))
     self.away = AwayTime(base: probe)
     leftAfter = low
     leftBefore = high
+    if switches != nil { switches = AwaySwitches(since: high) }
+    return true
   }
 
   mutating func arriveNested(_ wait: Wait, _ time: Instant, _ probe: ThreadProbe?) {
@@ -42,6 +49,7 @@ extension TurnFollower {
       away = nil
       homeProbe = probe ?? lastProbe
       leftAfter = nil
+      switches = nil
       isAtHome = true
     }
   }

@@ -25,7 +25,7 @@ struct TurnFollower: Sendable {
   /// Where the thread came to wait while it was not certain yet that its start-up is over.
   var arrival: (wait: Wait, slices: UInt64?, low: Instant, high: Instant)?
   var isStartup: Bool
-  private var burstLeft = TurnFollower.burstProbes
+  var burstLeft = TurnFollower.burstProbes
   var hasLost = false
   var lastProbe: ThreadProbe?
   /// With records: whether the thread is in a wait that counts as home.
@@ -36,9 +36,11 @@ struct TurnFollower: Sendable {
   /// Records are behind the probes.
   var isLagging = false
   /// It has been seen to turn faster than probes can follow: then nothing that they say is certain.
-  private var turnsUnseen = false
+  var turnsUnseen = false
   /// By how much the start was put later than it may have been.
-  private var startDoubt = Nanoseconds.zero
+  var startDoubt = Nanoseconds.zero
+  /// What records of its switches say since home was left; nil where there are none.
+  var switches: AwaySwitches?
   /// To either side of `exitAt`: zero where a record told it.
   private var exitError = Nanoseconds.zero
   /// When the thread called exit, or was first seen exiting.
@@ -75,12 +77,21 @@ struct TurnFollower: Sendable {
       followBeside(probe, homes)
       return
     }
-    if wasBlind(until: probe) { forget(probe) }
+    if isAwaitingCPU(probe) { return }
+    var isFirst = away == nil
+    if wasBlind(until: probe) {
+      isFirst = true
+      forget(probe)
+    }
     if case .waiting(let wait) = probe.state, homes.isHome(wait) {
       if isNested(wait) {
         leave(probe)
-        if let last = away?.last { splitBeforeNested(last.at, probe.at, probe) }
-        away?.add(probe)
+        if let last = away?.last {
+          let bounds = nestedBounds(last, probe)
+          isFirst = splitBeforeNested(bounds.low, bounds.high, probe)
+        }
+        let unseen = followSwitches(probe, isFirst: isFirst)
+        away?.add(probe, unseen: unseen)
         arriveNested(wait, probe.at, probe)
         look(at: probe.at)
         return
@@ -100,42 +111,10 @@ struct TurnFollower: Sendable {
       restart(at: probe)
       return
     }
-    beginAnew(probe)
-    away?.add(probe)
+    if beginAnew(probe) { isFirst = true }
+    let unseen = followSwitches(probe, isFirst: isFirst)
+    away?.add(probe, unseen: unseen)
     look(at: probe.at)
-  }
-
-  /// A saturated loop never sleeps at home, but reads and writes at every turn: so many calls since the
-  /// last probe are taken for turns. What computes in silence is not.
-  private func isTurningUnseen(_ probe: ThreadProbe) -> Bool {
-    guard homeCount > 0, probe.state == .running, let before = away?.last?.ioCalls,
-      let now = probe.ioCalls, let since = away?.last?.at, probe.at > since
-    else { return false }
-    return Double(now - min(now, before))
-      >= Self.busyIOPerMillisecond * (probe.at - since).inMilliseconds
-  }
-
-  private mutating func restart(at probe: ThreadProbe) {
-    guard let evidence = away, let last = evidence.last else { return }
-    turnsUnseen = true
-    let since = last.at
-    if let after = leftAfter, let before = leftBefore {
-      // What went on in silence until now was one turn.
-      let start = middle(after, before)
-      let end = middle(since, probe.at)
-      if end - start - evidence.stopped >= settings.threshold {
-        let error = (before - after) / 2 + (probe.at - since) / 2
-        log.end(turn(.stall, from: start, to: end, error, probe))
-      } else {
-        log.undecided += probe.at - since
-        log.retract()
-      }
-    }
-    var again = AwayTime(base: probe)
-    again.add(probe)
-    away = again
-    leftAfter = since
-    leftBefore = probe.at
   }
 
   /// Begins anew when other places turn out to be the homes.
@@ -151,17 +130,22 @@ struct TurnFollower: Sendable {
       away = nil
     }
     isAtHome = false
+    switches = nil
     log.retract()
   }
 
   /// Whether we ourselves were not looking for so long that the thread may have turned meanwhile.
   private func wasBlind(until probe: ThreadProbe) -> Bool {
     guard let lastProbe, lastProbe.sleeps != probe.sleeps else { return false }
+    // The records looked for us, unless it slept where only a look would tell.
+    if let span = probe.switches, span.hidden == nil || away == nil { return false }
     return probe.at - lastProbe.at > max(settings.probePeriod * 4, .milliseconds(60))
   }
 
   /// What went on while we did not look is not judged.
   private mutating func forget(_ probe: ThreadProbe) {
+    if forgetBySwitches(probe) { return }
+    switches = nil
     log.retract()
     guard !isStartup else { return }
     homeProbe = nil
@@ -184,23 +168,27 @@ struct TurnFollower: Sendable {
       let busy = (probe.cpu - home.cpu) + (probe.runDelay - home.runDelay)
       leftBefore = min(probe.at, max(home.at, probe.at + (Nanoseconds.zero - busy)))
     }
+    leaveBySwitches(probe, home)
   }
 
   /// Seen away but once before, and since then mostly asleep where nobody looked: that was most likely a
   /// visit home, and the turn began after it. Claims less than what may be.
-  private mutating func beginAnew(_ probe: ThreadProbe) {
+  private mutating func beginAnew(_ probe: ThreadProbe) -> Bool {
     guard !isStartup, nested == nil, !log.hasOpenStall, let away, let last = away.last,
       away.first == last, away.base.at == homeProbe?.at, probe.sleeps > last.sleeps
-    else { return }
-    if case .waiting = probe.state, probe.sleeps == last.sleeps + 1 { return }
-    guard probe.state != .stopped, last.state != .stopped else { return }
+    else { return false }
+    if case .waiting = probe.state, probe.sleeps == last.sleeps + 1 { return false }
+    guard probe.state != .stopped, last.state != .stopped else { return false }
+    if switches != nil, probe.switches != nil { return beginAnewBySwitches(probe, after: last) }
     let busy = (probe.cpu - last.cpu) + (probe.runDelay - last.runDelay)
-    guard busy * 2 < probe.at - last.at else { return }
+    guard busy * 2 < probe.at - last.at else { return false }
     self.away = AwayTime(base: last)
     // It may have left as early as it was thought to before.
     startDoubt = last.at - (leftAfter ?? last.at)
     leftAfter = last.at
     leftBefore = probe.at
+    switches = nil
+    return true
   }
 
   mutating func arrive(_ wait: Wait, _ probe: ThreadProbe) {
@@ -208,6 +196,7 @@ struct TurnFollower: Sendable {
     defer {
       homeProbe = probe
       away = nil
+      switches = nil
       nested = nil
       isStartup = false
     }
@@ -230,6 +219,7 @@ struct TurnFollower: Sendable {
     let slept = probe.sleeps - min(home.sleeps, probe.sleeps)
     let busy = (probe.cpu - home.cpu) + (probe.runDelay - home.runDelay)
     guard let away, let last = away.last else {
+      if closeUnseen(probe) { return }
       // Home at both looks: one sleep is one turn, and it was as long as the thread ran.
       if slept == 1, busy > .zero, busy <= probe.at - home.at {
         log.end(turn(.stall, from: probe.at + (.zero - busy), to: probe.at, .zero, probe))
@@ -242,6 +232,7 @@ struct TurnFollower: Sendable {
   private mutating func closeTurn(
     _ away: AwayTime, _ last: ThreadProbe, slept: UInt64, busy: Nanoseconds, _ probe: ThreadProbe
   ) {
+    if closeBySwitches(away, probe) { return }
     guard let after = leftAfter, let before = leftBefore else { return }
     let kind: StallKind = nested == nil ? .stall : .nested
     // No shorter than it was seen away: counters may lie, and a virtual machine's know no stolen time.
@@ -331,6 +322,7 @@ struct TurnFollower: Sendable {
     log.forgetTurns()
     countsAllTurns = false
     leftAfter = nil
+    switches = nil
     isAtHome = true
   }
 
@@ -341,6 +333,7 @@ struct TurnFollower: Sendable {
     turnsUnseen = true
     homeProbe = nil
     away = nil
+    switches = nil
     nested = nil
     leftAfter = nil
     isStartup = false

@@ -30,6 +30,9 @@ struct ThreadProbe: Sendable, Equatable {
   var ioCalls: UInt64?
   /// The thread has called exit and is being taken apart by the kernel.
   var isExiting = false
+  /// What the records of its context switches tell of the time since the last probe that could be read;
+  /// nil when there are none, or when some of them are missing.
+  var switches: SwitchSpan?
 }
 
 /// What the kernel told of one wait call: exact times.

@@ -24,6 +24,7 @@ public struct StallSettings: Sendable, Equatable {
 private final class WatchedLoop {
   var sampler: LoopSampler
   var trace: WaitTrace?
+  var switches = SwitchReader(from: Clock.now())
   var detector: LoopDetector
   /// Records since `countedSince`, to notice a thread that waits too often to be traced.
   private var recordCount = 0
@@ -55,6 +56,7 @@ private final class WatchedLoop {
     mayBeTraced = false
     trace = Self.trace(sampler.tid, points)
     guard trace != nil else { return }
+    switches.end()
     countedSince = Clock.now()
     detector.goOnWithRecords()
   }
@@ -68,7 +70,10 @@ private final class WatchedLoop {
     takeRecords(source)
     do {
       if isQuick { detector.countQuickProbe() }
-      detector.take(try sampler.probe(&source))
+      let probe = try sampler.probe(&source)
+      switches.read(sampler.tid, into: &detector)
+      detector.take(probe)
+      if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
     } catch {
       if error == .gone { isGone = true }
     }
@@ -147,6 +152,8 @@ struct LoopWatcher {
   private var sightings: [Int32: (slices: UInt64, count: Int, name: [UInt8])] = [:]
   private var scanCursor = 0
   private(set) var canReadWaits = true
+  /// What was told of the switch records last.
+  private var toldSwitches = SwitchReader.Standing.notTried
 
   init(
     _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?
@@ -216,6 +223,7 @@ struct LoopWatcher {
   ) -> Int {
     select(threads, &source)
     var frames = findTracePoints(into: &out)
+    frames += tellSwitches(isLast: false, into: &out)
     for loop in loops where !loop.isGone {
       if let points { loop.beginTracing(points) }
       EncodedLoop.write(loop.detector, into: &out)
@@ -239,11 +247,34 @@ struct LoopWatcher {
     return 1
   }
 
+  /// Whether switch records are used; of several loops the first that was refused or given up tells.
+  private mutating func tellSwitches(isLast: Bool, into out: inout ByteWriter) -> Int {
+    guard settings.observer != .kernel, !loops.isEmpty else { return 0 }
+    var standing = SwitchReader.Standing.notTried
+    for loop in loops {
+      switch loop.switches.standing {
+      case .notTried: break
+      case .used: if standing == .notTried { standing = .used }
+      case .refused, .givenUp:
+        if standing == .notTried || standing == .used { standing = loop.switches.standing }
+      }
+    }
+    let missing = isLast ? loops.reduce(0) { $0 + $1.detector.brokenSpans } : 0
+    guard standing != toldSwitches || isLast && standing == .notTried || missing > 0 else {
+      return 0
+    }
+    toldSwitches = standing
+    var text = standing.text
+    if missing > 0 { text += "; incomplete between probes: \(missing) times" }
+    EventCodec.encode(.capability("switchRecords", value: text), into: &out)
+    return 1
+  }
+
   /// The last news of all loops.
   mutating func finish(
     at time: Instant, exited: Bool, _ source: borrowing ProcSource, into out: inout ByteWriter
   ) -> Int {
-    var frames = 0
+    var frames = tellSwitches(isLast: true, into: &out)
     for loop in loops where !loop.isGone || loop.sampler.tid.rawValue == pid.rawValue {
       frames += finish(loop, at: time, exited: exited, source, into: &out)
     }

@@ -100,6 +100,8 @@ struct SimulatedThread: Sendable {
   }
 
   private(set) var records: [WaitRecord] = []
+  /// As perf_event_open records them: one `ran` for each slice that /proc counts.
+  private(set) var switches: [SwitchRecord] = []
   private var pieces: [Piece] = []
   private(set) var end = SimulatedThread.birth
   /// Of a kernel that counts a running thread's time only at its ticks (4 ms at HZ=250).
@@ -167,8 +169,25 @@ struct SimulatedThread: Sendable {
       if !pieces.isEmpty { next.slices += 1 }
     case .ready, .frozen, .exiting: break
     }
+    recordSwitch(to: state)
     end = next.end
     pieces.append(next)
+  }
+
+  private mutating func recordSwitch(to state: State) {
+    var hasCPU = true
+    switch pieces.last?.state {
+    case .running?, .exiting?, nil: break
+    case .ready?, .frozen?, .waiting?, .blocked?, .stopped?: hasCPU = false
+    }
+    switch state {
+    case .waiting, .blocked, .stopped:
+      if hasCPU { switches.append(SwitchRecord(at: end, step: .slept)) }
+    case .ready, .frozen:
+      if hasCPU { switches.append(SwitchRecord(at: end, step: .preempted)) }
+    case .running: if !hasCPU { switches.append(SwitchRecord(at: end, step: .ran)) }
+    case .exiting: break
+    }
   }
 
   private func after(_ piece: Piece) -> Piece {

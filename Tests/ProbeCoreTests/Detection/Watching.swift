@@ -45,6 +45,8 @@ struct Watching: Sendable {
   var blind: [ClosedRange<Nanoseconds>] = []
   /// Changes a probe before it is taken, by its number.
   var spoil: (@Sendable (Int, ThreadProbe) -> ThreadProbe)?
+  /// Records of context switches are read, from the first rest on.
+  var switches = false
   /// Records between these times after the birth are lost.
   var lost: ClosedRange<Nanoseconds>?
   var ending = Ending.exited
@@ -92,6 +94,7 @@ struct Watching: Sendable {
     if case .detachedAfter(let time) = ending { stop = min(stop, birth + time) }
     var records = observer == .kernel ? kept(thread.records) : []
     records.reverse()
+    var switched = Switched(switches ? keptSwitches(thread.switches) : [])
     var time = birth + attachAfter
     // What happened before we came is not told.
     while let first = records.last, first.at <= time { records.removeLast() }
@@ -110,7 +113,9 @@ struct Watching: Sendable {
       }
       if let previous { told.longestGap = max(told.longestGap, time - previous) }
       previous = time
+      switched.take(upTo: time, &told.detector)
       told.detector.take(probe)
+      if switches { switched.begin(at: time, &told.detector) }
       told.take(told.detector.news)
       isQuick = told.detector.wantsBurst
       time = next(time, period, isQuick, &random)
@@ -156,6 +161,17 @@ struct Watching: Sendable {
     return kept
   }
 
+  private func keptSwitches(_ records: [SwitchRecord]) -> [SwitchRecord] {
+    guard let lost else { return records }
+    let birth = SimulatedThread.birth
+    var kept = records.filter { !lost.contains($0.at - birth) }
+    if kept.count < records.count {
+      let place = kept.firstIndex { $0.at - birth > lost.upperBound } ?? kept.endIndex
+      kept.insert(SwitchRecord(at: birth + lost.upperBound, step: .lost), at: place)
+    }
+    return kept
+  }
+
   private func take(_ records: inout [WaitRecord], upTo time: Instant, _ told: inout Told) {
     while let record = records.last, record.at <= time {
       records.removeLast()
@@ -182,6 +198,29 @@ struct Watching: Sendable {
     // What was announced has ended or was taken back, and nothing else was taken back.
     #expect(Set(begun).isSubset(of: Set(ended).union(told.retracted)))
     #expect(Set(told.retracted).isSubset(of: begun))
+  }
+}
+
+/// Hands over switch records as the session does.
+private struct Switched {
+  private var records: [SwitchRecord]
+  private var isOn = false
+
+  init(_ records: [SwitchRecord]) { self.records = records.reversed() }
+
+  mutating func begin(at time: Instant, _ detector: inout LoopDetector) {
+    guard !isOn, detector.isAtRest else { return }
+    isOn = true
+    while let first = records.last, first.at <= time { records.removeLast() }
+    detector.goOnWithSwitches()
+  }
+
+  mutating func take(upTo time: Instant, _ detector: inout LoopDetector) {
+    guard isOn else { return }
+    while let first = records.last, first.at <= time {
+      records.removeLast()
+      detector.take(first)
+    }
   }
 }
 

@@ -53,6 +53,9 @@ final class OwnThread: Sendable {
 
   var isDone: Bool { hasEnded.isSet }
 
+  /// Sleeps for so short a time that many thousands of them fit into a second.
+  static func pause() { usleep(5) }
+
   /// pthread_join.
   func join() { _ = pthread_join(handle, nil) }
 }
