@@ -23,7 +23,9 @@ let result = symbolizer.symbolize([stack], lines: withLines ? TimeBudget() : nil
 let took = Clock.now() - began
 for frame in result.stacks.joined() {
   let place = frame.line.map { " \(frame.file ?? "?"):\($0)" } ?? ""
-  print((frame.inlined ? "  inlined " : "\(frame.offset ?? "") ") + (frame.function ?? "??") + place)
+  print(
+    (frame.inlined ? "  inlined " : "\(frame.offset ?? "") ") + (frame.function ?? "??") + place)
 }
-print("took \(took.rawValue / 1000) us, helper CPU \(symbolizer.helperCPU.rawValue / 1000) us"
-  + (result.linesOmitted[path].map { ", lines \($0.rawValue)" } ?? ""))
+print(
+  "took \(took.rawValue / 1000) us, helper CPU \(symbolizer.helperCPU.rawValue / 1000) us"
+    + (result.linesOmitted[path].map { ", lines \($0.rawValue)" } ?? ""))

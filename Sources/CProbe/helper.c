@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -111,9 +112,14 @@ static void send_all(int pipe, const void *bytes, size_t size) {
 }
 
 void helper_answer(int pipe, struct cprobe_answer head, const char *name, const char *file) {
-  send_all(pipe, &head, sizeof head);
-  send_all(pipe, name, head.name_length);
-  send_all(pipe, file, head.file_length);
+  // One write for most: names and paths are short.
+  static char buffer[16 << 10];
+  size_t size = sizeof head + head.name_length + head.file_length;
+  if (size > sizeof buffer) _exit(1);
+  memcpy(buffer, &head, sizeof head);
+  memcpy(buffer + sizeof head, name, head.name_length);
+  memcpy(buffer + sizeof head + head.name_length, file, head.file_length);
+  send_all(pipe, buffer, size);
 }
 
 int64_t cprobe_helper_end(struct cprobe_helper *helper, int32_t *status) {

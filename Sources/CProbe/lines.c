@@ -66,6 +66,7 @@ static void say(
     }
     head.name_length = (uint32_t)length;
   }
+  // Longer ones than the system takes are cut.
   char path[4096] = "";
   if (file) {
     const char *folder = file[0] == '/' ? NULL : string_of(unit, DW_AT_comp_dir);

@@ -37,7 +37,9 @@ struct DebugFiles {
     }
     guard let (name, checksum) = Self.link(in: image) else { return nil }
     let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
-    for place in ["\(folder)/\(name)", "\(folder)/.debug/\(name)", "/usr/lib/debug\(folder)/\(name)"] {
+    for place in [
+      "\(folder)/\(name)", "\(folder)/.debug/\(name)", "/usr/lib/debug\(folder)/\(name)",
+    ] {
       guard let found = open(place) else { continue }
       if let buildID, let other = found.buildID {
         if buildID == other { return found }

@@ -126,7 +126,9 @@ enum CloneSuffix {
         word = rest[(before + 1)..<start]
         start = before
       }
-      guard start > rest.startIndex, words.contains(where: { word.elementsEqual($0) }) else { break }
+      guard start > rest.startIndex, words.contains(where: { word.elementsEqual($0) }) else {
+        break
+      }
       rest = rest[..<start]
     }
     return Array(rest)

@@ -82,7 +82,8 @@ public struct ELFImage: Sendable {
   /// Whether libdw could find lines in it.
   var hasLines: Bool {
     sections.contains {
-      $0.type != 8 && ($0.name == Array(".debug_info".utf8) || $0.name == Array(".zdebug_info".utf8))
+      $0.type != 8
+        && ($0.name == Array(".debug_info".utf8) || $0.name == Array(".zdebug_info".utf8))
     }
   }
 

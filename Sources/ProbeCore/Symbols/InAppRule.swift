@@ -16,13 +16,16 @@ public struct InAppRule: Sendable {
   private let namePatterns: [Glob]
 
   private static let interpreters = [
-    "python*", "pypy*", "perl*", "ruby*", "node", "nodejs", "php*", "lua*", "java", "dotnet", "mono*",
-    "bash", "dash", "sh", "zsh", "guile*", "tclsh*", "Rscript", "R", "erl*", "beam*", "ocamlrun", "deno",
+    "python*", "pypy*", "perl*", "ruby*", "node", "nodejs", "php*", "lua*", "java", "dotnet",
+    "mono*",
+    "bash", "dash", "sh", "zsh", "guile*", "tclsh*", "Rscript", "R", "erl*", "beam*", "ocamlrun",
+    "deno",
     "bun", "gjs*", "qemu-*",
   ].map { Glob($0) }
 
   private static let systemFolders = [
-    "/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/", "/nix/store/", "/gnu/store/",
+    "/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/", "/nix/store/",
+    "/gnu/store/",
     "/snap/", "/run/host/", "/app/lib/",
   ]
 
@@ -43,7 +46,8 @@ public struct InAppRule: Sendable {
   /// Whether a frame in this module (a path, `[vdso]`, `[jit]`, `[anon]`; nil is unknown) is the program's.
   public func isInApp(_ module: String?) -> Bool {
     guard let module, !module.isEmpty else { return false }
-    let name = String(module[(module.lastIndex(of: "/").map { module.index(after: $0) } ?? module.startIndex)...])
+    let name = String(
+      module[(module.lastIndex(of: "/").map { module.index(after: $0) } ?? module.startIndex)...])
     if patterns.contains(where: { $0.matches(module) }) { return true }
     if namePatterns.contains(where: { $0.matches(name) }) { return true }
     if module.hasPrefix("[") { return module == "[jit]" || module == "[anon]" }

@@ -136,7 +136,8 @@ public final class ModuleSymbols {
     let outcome: SymbolHelper.Outcome
     do {
       outcome = try SymbolHelper.lines(
-        raw, addresses, limit: Demangler.limit, until: deadline, isCancelled: { budget.isCancelled })
+        raw, addresses, limit: Demangler.limit, until: deadline, isCancelled: { budget.isCancelled }
+      )
     } catch {
       return (all(.unreadable), .zero)
     }

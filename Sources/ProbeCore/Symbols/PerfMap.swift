@@ -50,7 +50,9 @@ public final class PerfMap {
     open.sort()
     var found = [[UInt8]?](repeating: nil, count: open.count)
     forEachLine { line in
-      guard let (start, size, name) = Self.parse(line), start <= open[open.count - 1] else { return }
+      guard let (start, size, name) = Self.parse(line), start <= open[open.count - 1] else {
+        return
+      }
       for index in open.indices where open[index] >= start && open[index] - start < size {
         found[index] = Array(name.prefix(Self.nameLimit))
       }

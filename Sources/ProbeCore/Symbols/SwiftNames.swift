@@ -4,10 +4,12 @@
 enum SwiftNames {
   /// - `(1) await resume partial function for f` is a part of `f`: shown as `f`.
   /// - `(name in _0123...)`, a private name with its file's hash, is shown as `name`.
+  /// - `generic specialization <...> of f` and other copies that the optimizer made: shown as `f`.
+  /// - ` with unmangled suffix ".resume.0"` (a part that the code generator split off) is left out.
   /// - The prefix `Swift.` of the standard library's types is left out.
   static func simplified(_ text: String) -> String {
     var bytes = Array(text.utf8)
-    bytes = withoutResume(bytes)
+    bytes = withoutCopies(withoutSuffix(withoutResume(bytes)))
     bytes = withoutDiscriminators(bytes)
     bytes = withoutStandardModule(bytes)
     return String(decoding: bytes, as: UTF8.self)
@@ -22,6 +24,44 @@ enum SwiftNames {
       return Array(bytes[(end + 1 + words.utf8.count)...])
     }
     return bytes
+  }
+
+  private static func withoutSuffix(_ bytes: [UInt8]) -> [UInt8] {
+    let words = Array(" with unmangled suffix \"".utf8)
+    guard bytes.last == UInt8(ascii: "\""),
+      let start = bytes.indices.dropLast(words.count).last(where: {
+        bytes[$0] == words[0] && bytes[$0...].starts(with: words)
+      })
+    else { return bytes }
+    return Array(bytes[..<start])
+  }
+
+  /// What stands in front of the name of a copy: these words, `<...>`, and ` of `.
+  private static let copies = [
+    "function signature specialization ", "generic specialization ",
+    "generic partial specialization ",
+    "generic not re-abstracted specialization ", "generic pre-specialization ",
+    "inlined generic function ",
+  ].map { Array($0.utf8) }
+
+  private static func withoutCopies(_ bytes: [UInt8]) -> [UInt8] {
+    let of = Array(" of ".utf8)
+    var rest = bytes[...]
+    while let words = copies.first(where: { rest.starts(with: $0) }) {
+      var at = rest.startIndex + words.count
+      var depth = 0
+      while at < rest.endIndex {
+        if rest[at] == UInt8(ascii: "<") { depth += 1 }
+        // Not the end of an arrow.
+        if rest[at] == UInt8(ascii: ">"), rest[at - 1] != UInt8(ascii: "-") { depth -= 1 }
+        at += 1
+        if depth == 0 { break }
+      }
+      guard depth == 0, rest[at...].starts(with: of) else { break }
+      rest = rest[(at + of.count)...]
+    }
+    if rest.starts(with: "merged ".utf8) { rest = rest.dropFirst("merged ".utf8.count) }
+    return Array(rest)
   }
 
   private static func withoutDiscriminators(_ bytes: [UInt8]) -> [UInt8] {

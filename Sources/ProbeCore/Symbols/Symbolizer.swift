@@ -104,13 +104,16 @@ public final class Symbolizer {
         both.symbol = old.symbol
         return both
       }
-      if let reason = lines.values.lazy.compactMap(\.omission).min(by: { $0.rawValue < $1.rawValue }) {
+      if let reason = lines.values.lazy.compactMap(\.omission).min(by: { $0.rawValue < $1.rawValue }
+      ) {
         result.linesOmitted[module.path] = reason
       }
     }
     var mangled: Set<[UInt8]> = []
     for addresses in found.values {
-      for address in addresses.values { if let symbol = address.symbol { mangled.insert(symbol.name) } }
+      for address in addresses.values {
+        if let symbol = address.symbol { mangled.insert(symbol.name) }
+      }
     }
     let names = demangler.demangle(mangled)
     let mapped = inMemory.isEmpty ? [:] : perfMap?.find(inMemory) ?? [:]

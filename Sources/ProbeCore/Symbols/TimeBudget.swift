@@ -24,7 +24,8 @@ public final class TimeBudget: Sendable {
   private let cancelled = Atomic(false)
 
   public init(
-    perModule: Nanoseconds = Nanoseconds(300_000_000), total: Nanoseconds = Nanoseconds(2_000_000_000)
+    perModule: Nanoseconds = Nanoseconds(300_000_000),
+    total: Nanoseconds = Nanoseconds(2_000_000_000)
   ) {
     self.perModule = perModule
     rest = Mutex(total)
