@@ -73,6 +73,9 @@ def rows(rounds, counts, only):
         result.append(row('(run true - true) / (hello - true)', rounds,
                           lambda v: v['run/perfwatch'] - v['run/true'],
                           lambda v: v['run/hello'] - v['run/true'], 2, 1.3))
+    if 'symbols' in only:
+        result.append(row('names of 30 frames, cold / eu-addr2line', rounds,
+                          get('symbols/perfwatch'), get('symbols/eu-addr2line'), 0.333, 0.1))
     return result + (loop_rows(rounds, get) if 'loops' in only else [])
 
 

@@ -38,7 +38,7 @@ struct HostileFileTests {
     let wanted = Set(addresses(built))
     let sound = try bytes(built.path("a"))
     var random = SeededRandom(seed: 4)
-    for _ in 0..<1000 {
+    for _ in 0..<300 {
       let image = SymbolFile(memory: Self.damaged(sound, &random))
       let found = ModuleSymbols(image, path: "/nowhere/a", root: built.folder).resolve(wanted)
       #expect(found.count == wanted.count)
@@ -83,7 +83,7 @@ struct HostileFileTests {
     }
     for section in 0..<count {
       for (field, size) in [(16, 8), (24, 8), (32, 8), (40, 4), (44, 4), (56, 8)] {
-        for value: UInt64 in [0, 1, .max, .max - 23, 1 << 63, 1 << 40] {
+        for value: UInt64 in [0, .max - 23, 1 << 40] {
           var lie = sound
           set(&lie, table + section * 64 + field, value, size)
           _ = ModuleSymbols(SymbolFile(memory: lie), path: "/a", root: built.folder).resolve([
