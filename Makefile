@@ -77,6 +77,7 @@ integration: setup targets build  ## only the tests that run real programs
 
 bench: setup-bench build  ## one interleaved run against limits and peers (ROUNDS=3 ONLY=poll)
 	@$(MAKE) --no-print-directory -C Benchmarks
+	$(RELEASE:perfwatch=symbols-probe)
 	python3 Benchmarks/bench.py --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY))
 
 # Builds only when there is nothing to install, so that `sudo make install` needs no compiler.

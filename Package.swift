@@ -29,11 +29,18 @@ let package = Package(
   name: "perfwatch",
   products: [.executable(name: "perfwatch", targets: ["perfwatch"])],
   targets: [
-    .target(name: "CProbe", cSettings: cSettings),
+    .target(
+      name: "CProbe", cSettings: cSettings,
+      // libdw and what its archive needs, in the order of a static link; demanglers of C++ and Rust.
+      linkerSettings: ["dw", "elf", "lzma", "bz2", "z", "iberty"].map { .linkedLibrary($0) }),
     .target(name: "CBuildInfo", cSettings: commit),
     .target(name: "ProbeCore", dependencies: ["CProbe"], swiftSettings: settings),
     .executableTarget(
       name: "perfwatch", dependencies: ["ProbeCore", "CBuildInfo"], swiftSettings: settings),
+    // For Benchmarks/symbols.py: names of one file's addresses; it is no product and not installed.
+    .executableTarget(
+      name: "symbols-probe", dependencies: ["ProbeCore"], path: "Benchmarks/symbols",
+      swiftSettings: settings),
     .testTarget(
       name: "ProbeCoreTests", dependencies: ["ProbeCore", "perfwatch"],
       exclude: ["Fixtures", "Goldens"], swiftSettings: settings),

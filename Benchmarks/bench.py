@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of Docs/performance.md, in one interleaved run; see there for how each is taken.
 
-usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree] [--threads 1,10,100,1000]
+usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree,symbols] [--threads 1,10,100,1000]
 
 In every round each observer takes its turn on the same live target, in changing order, so that a
 machine that gets slower for a while does so for all. The table has the median over the rounds of
@@ -20,6 +20,7 @@ import agreement
 import loops
 import polling
 import startup
+import symbols
 import table
 from common import HERE, PERFWATCH, Skips, binary
 
@@ -30,6 +31,7 @@ SECTIONS = {
     'run': startup.measure_whole_run,
     'loops': loops.measure_loops,
     'agree': agreement.measure_agreement,
+    'symbols': symbols.measure_symbols,
 }
 
 NEEDED = ('pollloop', 'launch', 'threads', 'loops')

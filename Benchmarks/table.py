@@ -75,6 +75,9 @@ def rows(rounds, counts, only):
                           lambda v: v['run/hello'] - v['run/true'], 2, 1.3))
     if 'loops' in only:
         result += loop_rows(rounds, get)
+    if 'symbols' in only:
+        result.append(row('names of 30 frames, cold / eu-addr2line', rounds,
+                          get('symbols/perfwatch'), get('symbols/eu-addr2line'), 0.333, 0.1))
     return result + (agreement_rows(rounds, get) if 'agree' in only else [])
 
 

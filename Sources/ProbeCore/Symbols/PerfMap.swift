@@ -1,0 +1,123 @@
+// Names of code that a JIT made: /tmp/perf-<pid>.map, written by the process itself (node, Java, .NET,
+// Python 3.12). Anybody can put a file there, of any size.
+
+/// A perf map: lines of `START SIZE name`, hexadecimal, later ones replacing earlier ones.
+public final class PerfMap {
+  private let file: SymbolFile
+  /// The file is longer than the limit: names that stand only in front of what was read are missing.
+  public let isCut: Bool
+  private let start: Int
+  private var known: BoundedCache<UInt64, [UInt8]?>
+
+  /// Only the newest part of a longer file is read; 0.2 s (chosen; 64 MiB are a million functions).
+  public static let sizeLimit = 64 << 20
+  private static let nameLimit = 1024
+  private static let chunk = 256 << 10
+
+  /// Takes a map over that was opened.
+  ///
+  /// - Parameter ownedBy: user ids that may own it: the target's. root may in any case.
+  /// - Returns: nil if somebody else owns it.
+  public init?(_ file: SymbolFile, ownedBy users: Set<UInt32>, sizeLimit: Int = PerfMap.sizeLimit) {
+    guard file.owner == 0 || users.contains(file.owner) else { return nil }
+    self.file = file
+    isCut = file.size > sizeLimit
+    start = max(file.size - sizeLimit, 0)
+    known = BoundedCache(limit: 4096)
+  }
+
+  /// The map of a process; nil if it has none, or it is a link, no regular file, or somebody else's.
+  ///
+  /// - Parameters:
+  ///   - pid: for /proc.
+  ///   - innerPID: its number in its own namespace, which it writes into the name (NSpid in status).
+  ///   - user: the target's user id.
+  public static func open(_ pid: ProcessID, innerPID: Int32, user: UInt32) -> PerfMap? {
+    let file = try? SymbolFile.open(
+      "/tmp/perf-\(innerPID).map", root: "/proc/\(pid)/root", followsLinks: false)
+    return file.flatMap { PerfMap($0, ownedBy: [user]) }
+  }
+
+  /// The names at these addresses of the process. A map that grew since it was opened has to be
+  /// opened again.
+  func find(_ addresses: Set<UInt64>) -> [UInt64: [UInt8]] {
+    var result: [UInt64: [UInt8]] = [:]
+    var open: [UInt64] = []
+    for address in addresses {
+      if let name = known[address] { result[address] = name } else { open.append(address) }
+    }
+    if open.isEmpty { return result }
+    open.sort()
+    var found = [[UInt8]?](repeating: nil, count: open.count)
+    forEachLine { line in
+      guard let (start, size, name) = Self.parse(line), start <= open[open.count - 1] else {
+        return
+      }
+      for index in open.indices where open[index] >= start && open[index] - start < size {
+        found[index] = Array(name.prefix(Self.nameLimit))
+      }
+    }
+    for (address, name) in zip(open, found) {
+      known[address] = name
+      if let name { result[address] = name }
+    }
+    return result
+  }
+
+  private func forEachLine(_ body: (ArraySlice<UInt8>) -> Void) {
+    var at = start
+    // The first line may be the rest of one.
+    var isSkipping = start > 0
+    var rest: [UInt8] = []
+    while at < file.size {
+      let bytes = file.read(at: UInt64(at), count: Self.chunk)
+      if bytes.isEmpty { break }
+      at += bytes.count
+      rest.append(contentsOf: bytes)
+      var lineStart = rest.startIndex
+      while let end = rest[lineStart...].firstIndex(of: 0x0a) {
+        if !isSkipping { body(rest[lineStart..<end]) }
+        isSkipping = false
+        lineStart = end + 1
+      }
+      rest.removeFirst(lineStart)
+      // No line of a map is as long as that: what is left of it is no line.
+      if rest.count > Self.chunk {
+        rest.removeAll(keepingCapacity: true)
+        isSkipping = true
+      }
+    }
+    if !isSkipping, !rest.isEmpty { body(rest[...]) }
+  }
+
+  /// One line; nil if it is none.
+  static func parse(
+    _ line: ArraySlice<UInt8>
+  ) -> (start: UInt64, size: UInt64, name: ArraySlice<UInt8>)? {
+    var at = line.startIndex
+    func hex() -> UInt64? {
+      if line[at...].starts(with: [0x30, 0x78]) { at += 2 }
+      var value: UInt64 = 0
+      let first = at
+      while at < line.endIndex {
+        let byte = line[at]
+        let digit: UInt8
+        switch byte {
+        case 0x30...0x39: digit = byte - 0x30
+        case 0x61...0x66: digit = byte - 0x57
+        case 0x41...0x46: digit = byte - 0x37
+        default:
+          guard byte == 0x20, at > first else { return nil }
+          at += 1
+          return value
+        }
+        guard value >> 60 == 0 else { return nil }
+        value = value << 4 | UInt64(digit)
+        at += 1
+      }
+      return nil
+    }
+    guard let start = hex(), let size = hex(), at < line.endIndex else { return nil }
+    return (start, size, line[at...])
+  }
+}
