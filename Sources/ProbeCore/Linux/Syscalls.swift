@@ -156,6 +156,8 @@ struct FileStatus {
   var device: UInt64
   var inode: UInt64
   var specialDevice: UInt64
+  /// Nanoseconds since 1970; wraps for times that no file has honestly.
+  var modified: Int64
 
   init(_ value: stat) {
     linkCount = Int(value.st_nlink)
@@ -165,6 +167,7 @@ struct FileStatus {
     device = UInt64(value.st_dev)
     inode = UInt64(value.st_ino)
     specialDevice = UInt64(value.st_rdev)
+    modified = Int64(value.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(value.st_mtim.tv_nsec)
   }
 
   var isRegular: Bool { mode & S_IFMT == S_IFREG }
