@@ -41,10 +41,15 @@ let package = Package(
     .executableTarget(
       name: "symbols-probe", dependencies: ["ProbeCore"], path: "Benchmarks/symbols",
       swiftSettings: settings),
+    // Not part of the product: what `make bench` and the tests drive captures with.
+    .executableTarget(
+      name: "CaptureBench", dependencies: ["ProbeCore"], path: "Benchmarks/CaptureBench",
+      swiftSettings: settings),
     .testTarget(
       name: "ProbeCoreTests", dependencies: ["ProbeCore", "perfwatch"],
       exclude: ["Fixtures", "Goldens"], swiftSettings: settings),
     .testTarget(
-      name: "IntegrationTests", dependencies: ["ProbeCore"], swiftSettings: settings),
+      name: "IntegrationTests", dependencies: ["ProbeCore", "CaptureBench"], swiftSettings: settings
+    ),
   ]
 )

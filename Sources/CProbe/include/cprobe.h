@@ -1,5 +1,6 @@
 // What Swift cannot say: the code between fork and exec, and calls that are variadic or answer in
-// unions. Flat functions without state; each returns 0 or more, or a negative errno.
+// unions. Flat functions without state; each returns 0 or more, or a negative errno. Stops by ptrace
+// are in cprobe_capture.h.
 
 #ifndef CPROBE_H
 #define CPROBE_H

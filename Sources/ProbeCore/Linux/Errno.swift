@@ -23,6 +23,8 @@ public struct SystemError: Error, Sendable, Equatable {
 
   /// ENOENT or ESRCH: what we looked at is gone, which is a normal end and no failure.
   public var isGone: Bool { code == ENOENT || code == ESRCH }
+  /// EFAULT: an address in somebody's memory where nothing is.
+  public var isBadAddress: Bool { code == EFAULT }
   /// EACCES or EPERM.
   public var isNotPermitted: Bool { code == EACCES || code == EPERM }
 }

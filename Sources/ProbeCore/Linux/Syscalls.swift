@@ -25,6 +25,11 @@ enum Syscalls {
     return FileDescriptor(owning: raw)
   }
 
+  /// open(2) of a folder, to open files below it.
+  static func openFolder(_ path: String) throws(SystemError) -> FileDescriptor {
+    try open(path, flags: O_RDONLY | O_DIRECTORY)
+  }
+
   /// pread(2) into the buffer from its beginning; the number of bytes, 0 at the end of the file.
   static func read(
     _ descriptor: Int32, at offset: Int, into buffer: inout [UInt8]
