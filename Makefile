@@ -23,7 +23,7 @@ TESTS    = $(STRICT) PERFWATCH="$(CURDIR)/$(BINARY)" $(SWIFT) test --disable-xct
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build help setup setup-bench demo test check lint scripts compile format golden \
-	integration bench install uninstall clean targets
+	integration bench captures install uninstall clean targets
 
 build:  ## the release build: .build/release/perfwatch (STATIC=0 links dynamically)
 	@$(RELEASE) || { \
@@ -75,10 +75,14 @@ golden: setup targets build  ## golden tests; UPDATE_GOLDEN=1 rewrites them (rea
 integration: setup targets build  ## only the tests that run real programs
 	$(TESTS) --filter IntegrationTests
 
-bench: setup-bench build  ## one interleaved run against limits and peers (ROUNDS=3 ONLY=poll)
+bench: setup-bench build captures  ## one interleaved run against limits and peers (ROUNDS=3 ONLY=poll)
 	@$(MAKE) --no-print-directory -C Benchmarks
 	$(RELEASE:perfwatch=symbols-probe)
 	python3 Benchmarks/bench.py --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY))
+
+# Drives captures without what is around them in the product.
+captures:
+	@$(RELEASE:perfwatch=CaptureBench)
 
 # Builds only when there is nothing to install, so that `sudo make install` needs no compiler.
 install: | $(BINARY)  ## to PREFIX (default /usr/local), under DESTDIR if given

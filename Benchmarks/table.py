@@ -78,6 +78,15 @@ def rows(rounds, counts, only):
     if 'symbols' in only:
         result.append(row('names of 30 frames, cold / eu-addr2line', rounds,
                           get('symbols/perfwatch'), get('symbols/eu-addr2line'), 0.333, 0.1))
+    if 'capture' in only:
+        for depth in (20, 1000):
+            base = f'capture/{depth}/'
+            ours, limit = get(base + 'ours'), get(base + 'limit')
+            result += [
+                row(f'pause of a capture / limit, spin{depth}', rounds, ours, limit, 1.25, 0.85),
+                row(f'its p99 / the limit\'s p99, spin{depth}', rounds, get(base + 'ours/p99'),
+                    get(base + 'limit/p99'), 2, 1.3),
+            ]
     return result + (agreement_rows(rounds, get) if 'agree' in only else [])
 
 
