@@ -10,6 +10,8 @@ struct LoopSampler: ~Copyable {
   private let stat: Int32
   private let io: Int32
   private var lastSlices: UInt64 = .max
+  /// Made when it is first asked.
+  private var freezer: Freezer?
   private var lastSleeps: UInt64 = 0
   /// What a descriptor is, by its number; forgotten when the thread runs again.
   private var knownObject: (descriptor: UInt64, category: WaitCategory)?
@@ -43,8 +45,13 @@ struct LoopSampler: ~Copyable {
 
   /// Reads the thread. What is read first and last must agree, or the thread moved meanwhile.
   /// I/O calls matter only away from home, so they are read only there.
-  mutating func probe(_ source: inout ProcSource) throws(ReadingError) -> ThreadProbe {
+  ///
+  /// - Parameter isAway: it is known not to be at home, wherever it seems to wait.
+  mutating func probe(
+    isAway: Bool = false, _ source: inout ProcSource
+  ) throws(ReadingError) -> ThreadProbe {
     for attempt in 0..<3 {
+      let former = lastSlices
       let before = try readSchedStat(&source)
       var state = try readState(&source)
       if before.timeslices != lastSlices {
@@ -61,10 +68,25 @@ struct LoopSampler: ~Copyable {
       var probe = ThreadProbe(
         at: Clock.now(), state: state, cpu: after.cpu, runDelay: after.runDelay,
         slices: after.timeslices, sleeps: lastSleeps)
-      addMore(&probe, &source, withIO: mayBeAway(state))
+      let mayBeAway = isAway || mayBeAway(state)
+      addMore(&probe, &source, withIO: mayBeAway)
+      if mayBeAway, before.timeslices == former, isFrozen(probe.state, &source) {
+        probe.state = .stopped
+      }
       return probe
     }
     throw .gone
+  }
+
+  /// Asked only of a thread that has not moved since the last probe and is not at home.
+  private mutating func isFrozen(_ state: ThreadProbe.State, _ source: inout ProcSource) -> Bool {
+    switch state {
+    case .running, .stopped, .unknown: return false
+    case .waiting, .blocked: break
+    }
+    let freezer = freezer ?? Freezer()
+    self.freezer = freezer
+    return freezer.isFrozen(&source)
   }
 
   private func mayBeAway(_ state: ThreadProbe.State) -> Bool {

@@ -70,7 +70,7 @@ private final class WatchedLoop {
     takeRecords(source)
     do {
       if isQuick { detector.countQuickProbe() }
-      let probe = try sampler.probe(&source)
+      let probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
       switches.read(sampler.tid, into: &detector)
       detector.take(probe)
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
