@@ -22,9 +22,9 @@ struct ThreadSampler: ~Copyable {
     var isListed = true
   }
 
-  /// How many threads' details (names, switches) are read in one slow beat: 15 us each (measured), so
-  /// that a thousand busy threads take no more than a millisecond a second. Chosen.
-  static let detailsPerBeat = 64
+  /// How many threads' details (names, switches) are read in one slow beat: 15 us each (measured). Chosen:
+  /// a quarter of a millisecond a second however many threads are busy; the last beat reads them all.
+  static let detailsPerBeat = 16
 
   private var directory: NumberedDirectory
   private var slots: [Slot] = []

@@ -19,6 +19,8 @@ struct Poller {
   /// Extra ticks after the start, so that a program of a few milliseconds is seen at all. Chosen.
   static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
   static let slowBeat = Nanoseconds.seconds(1)
+  /// How often our own cost is looked at. Chosen: it takes 40 us.
+  static let ownBeat = Nanoseconds.seconds(5)
 
   private var isLaunched: Bool { word != nil }
 
@@ -89,6 +91,7 @@ struct Poller {
     }
 
     let firstSlow = nextSlow
+    var nextOwn = nextSlow
     var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
     while true {
       let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
@@ -119,7 +122,10 @@ struct Poller {
           let news = loops?.slowBeat(threads: threads.threads, &source, into: &out) ?? 0
           queue.append(&out, frames: news)
         }
-        emitObserver(into: &out)
+        if isOver || now >= nextOwn {
+          nextOwn = now + Self.ownBeat
+          emitObserver(into: &out)
+        }
       }
       if isOver {
         finish(&loops, isEnded: set.isReady(1), source, into: &out)
@@ -197,7 +203,7 @@ struct Poller {
       at: time, late: late, skipped: skipped, clock: clock, clockAgain: { Clock.processCPU(pid) },
       isFirst: isFirst, &source, into: &out)
     // A process that did not run has not changed its memory; the slow beat catches the kernel's doings.
-    if readsMemory || (!isFirst && clock != lastClock),
+    if readsMemory || (!isFirst && clock != lastClock && process.hasNewPages(&source)),
       let memory = process.memory(at: time, anyThread: threads.anyThread, &source)
     {
       EventCodec.encode(.memory(memory), into: &out)
