@@ -61,6 +61,14 @@ struct ThreadSampler: ~Copyable {
 
   var count: Int { slots.count }
 
+  /// How many threads ran in the last tick: those at the first places.
+  var recentCount: Int { hotCount }
+
+  /// - Parameter place: below `count`.
+  func thread(at place: Int) -> (tid: Int32, name: [UInt8]) {
+    (slots[place].tid, slots[place].name)
+  }
+
   /// The threads of the last look with their raw names.
   var threads: [(tid: Int32, name: [UInt8])] { slots.map { ($0.tid, $0.name) } }
 

@@ -20,137 +20,21 @@ public struct StallSettings: Sendable, Equatable {
   public init() {}
 }
 
-/// One watched thread with its files.
-private final class WatchedLoop {
-  var sampler: LoopSampler
-  var trace: WaitTrace?
-  var switches = SwitchReader(from: Clock.now())
-  var detector: LoopDetector
-  /// Records since `countedSince`, to notice a thread that waits too often to be traced.
-  private var recordCount = 0
-  private var lagging = 0
-  private var countedSince = Clock.now()
-  /// Set when tracing was given up and not yet told: how often the thread waited.
-  private var waitsPerSecond: Int?
-  var isGone = false
-  /// Until tracing was begun or has failed.
-  private var mayBeTraced = true
-
-  init(
-    _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
-    _ source: inout ProcSource
-  ) throws(ReadingError) {
-    sampler = try LoopSampler(tid, &source)
-    var settings = settings
-    if let points, settings.observer == .kernel { trace = Self.trace(tid, points) }
-    if trace == nil { settings.observer = .proc }
-    detector = LoopDetector(tid: tid, settings)
-  }
-
-  /// Begins to trace a thread that has shown to be a loop.
-  ///
-  /// Not from its start: with both tracepoints switched on and off twice `perfwatch run true` took 170 ms
-  /// longer (measured), which a short program would feel in how long perfwatch takes to end.
-  func beginTracing(_ points: TracePoints) {
-    guard mayBeTraced, trace == nil, detector.isAtRest else { return }
-    mayBeTraced = false
-    trace = Self.trace(sampler.tid, points)
-    guard trace != nil else { return }
-    switches.end()
-    countedSince = Clock.now()
-    detector.goOnWithRecords()
-  }
-
-  private static func trace(_ tid: ThreadID, _ points: TracePoints) -> WaitTrace? {
-    // Not permitted, or the thread is gone: then probes alone tell.
-    try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
-  }
-
-  func probe(isQuick: Bool, _ source: inout ProcSource) {
-    takeRecords(source)
-    do {
-      if isQuick { detector.countQuickProbe() }
-      let probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
-      switches.read(sampler.tid, into: &detector)
-      detector.take(probe)
-      if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
-    } catch {
-      if error == .gone { isGone = true }
-    }
-  }
-
-  func takeRecords(_ source: borrowing ProcSource) {
-    guard trace != nil else { return }
-    var records: [(Instant, WaitTraceRecord)] = []
-    let isUpToDate = trace?.take { records.append(($0, $1)) } ?? true
-    for (time, record) in records {
-      switch record {
-      case .entered(let call, _, _, _)
-      where WaitCalls.exits.contains(Int32(truncatingIfNeeded: call)):
-        detector.take(WaitRecord(at: time, step: .exiting))
-      case .entered(let call, let arguments, let stack, let counter):
-        let wait = sampler.wait(
-          Int32(truncatingIfNeeded: call), arguments, stack, counter, source)
-        detector.take(WaitRecord(at: time, step: .entered(wait)))
-      case .left: detector.take(WaitRecord(at: time, step: .left))
-      case .lost: detector.take(WaitRecord(at: time, step: .lost))
-      }
-    }
-    detector.setLagging(!isUpToDate)
-    giveUpIfTooMany(records.count, isUpToDate: isUpToDate)
-  }
-}
-
-extension WatchedLoop {
-  /// Waits a second beyond which the thread is no longer traced. Chosen, not measured: at a
-  /// microsecond a record it would be slowed down by 1 to 2 %.
-  static let tolerable = 10_000
-  /// Probes in a row that may leave records behind. Chosen.
-  static let patience = 4
-
-  /// How often the thread waited when tracing was given up; once.
-  func takeRefusal() -> Int? {
-    defer { waitsPerSecond = nil }
-    return waitsPerSecond
-  }
-
-  private func giveUpIfTooMany(_ records: Int, isUpToDate: Bool) {
-    recordCount += records
-    let time = Clock.now() - countedSince
-    // What lags behind cannot tell whether a turn goes on.
-    lagging = isUpToDate ? 0 : lagging + 1
-    guard time >= .milliseconds(500) || lagging > Self.patience else { return }
-    // Two records a wait.
-    let rate = Int(Double(recordCount) / 2 / time.inSeconds)
-    recordCount = 0
-    countedSince = Clock.now()
-    guard rate > Self.tolerable || lagging > Self.patience else { return }
-    waitsPerSecond = rate
-    trace = nil
-    detector.fallBackToProbes()
-  }
-}
-
 /// Finds, probes and reports the watched loops. Lives on pw-poller.
 struct LoopWatcher {
   /// Loops watched at a time. Chosen; what they cost is a row of the benchmark.
   static let capacity = 64
   /// Numbers of stalls: each loop has room for this many.
   static let idsPerLoop = 1_000_000
-  /// Looks at an idle wait that make an unwatched thread a loop.
-  static let sightingsNeeded = 3
-  /// Unwatched threads looked at in one slow beat. Chosen: 8 us each.
-  static let scanned = 32
 
-  private let settings: StallSettings
-  private let pid: ProcessID
+  let settings: StallSettings
+  let pid: ProcessID
   private var points: TracePoints?
   private var hasLookedForTracePoints = false
   private let launchedAt: Instant?
-  private var loops: [WatchedLoop] = []
-  private var known = NumberIndex()
-  private var sightings: [Int32: (slices: UInt64, count: Int, name: [UInt8])] = [:]
-  private var scanCursor = 0
+  private(set) var loops: [WatchedLoop] = []
+  private(set) var known = NumberIndex()
+  var search: LoopSearch
   private(set) var canReadWaits = true
   /// What was told of the switch records last.
   private var toldSwitches = SwitchReader.Standing.notTried
@@ -162,6 +46,7 @@ struct LoopWatcher {
     self.pid = pid
     self.points = points
     self.launchedAt = launchedAt
+    search = LoopSearch(main: pid.rawValue, settings.selection)
   }
 
   /// Who sees the turns of the first loop now.
@@ -171,12 +56,21 @@ struct LoopWatcher {
 
   /// Begins to watch the main thread; before a launched target is let go, so that nothing is missed.
   mutating func start(_ source: inout ProcSource) {
-    if settings.selection == .main { add(pid.rawValue, &source) }
+    switch settings.selection {
+    case .main: add(pid.rawValue, &source)
+    case .loops:
+      // From its start, too; but a main thread that has no loop is left out.
+      add(pid.rawValue, &source)
+      main?.isOnTrial = true
+    case .named: break
+    }
   }
 
-  private mutating func add(_ tid: Int32, _ source: inout ProcSource) {
+  /// The main thread, while it is watched.
+  private var main: WatchedLoop? { known[pid.rawValue].map { loops[$0] } }
+
+  mutating func add(_ tid: Int32, _ source: inout ProcSource) {
     guard known[tid] == nil, loops.count < Self.capacity else { return }
-    known[tid] = loops.count
     let isMain = tid == pid.rawValue
     let detector = LoopDetector.Settings(
       threshold: settings.threshold,
@@ -188,6 +82,7 @@ struct LoopWatcher {
       return
     }
     if !loop.sampler.canReadWaits && loop.trace == nil { canReadWaits = false }
+    known[tid] = loops.count
     loops.append(loop)
   }
 
@@ -201,6 +96,8 @@ struct LoopWatcher {
     var wantsQuick = false
     for loop in loops where !loop.isGone {
       loop.probe(isQuick: isQuick, &source)
+      if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
+      search.take(loop)
       frames += emit(loop, into: &out)
       if loop.detector.wantsBurst { wantsQuick = true }
       if let rate = loop.takeRefusal() {
@@ -210,10 +107,12 @@ struct LoopWatcher {
           into: &out)
         frames += 1
       }
-      if loop.isGone, loops.count > 1 || loop.sampler.tid.rawValue != pid.rawValue {
+      // The main thread's last word waits for the end of the process, which often is its own.
+      if loop.isGone, loop.sampler.tid.rawValue != pid.rawValue {
         frames += finish(loop, at: Clock.now(), exited: false, source, into: &out)
       }
     }
+    joinMoving(&source)
     return (frames, wantsQuick)
   }
 
@@ -221,11 +120,13 @@ struct LoopWatcher {
   mutating func slowBeat(
     threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource, into out: inout ByteWriter
   ) -> Int {
-    select(threads, &source)
+    addNamed(threads, &source)
+    search.keep(threads)
     var frames = findTracePoints(into: &out)
     frames += tellSwitches(isLast: false, into: &out)
     for loop in loops where !loop.isGone {
       if let points { loop.beginTracing(points) }
+      guard !loop.isOnTrial else { continue }
       EncodedLoop.write(loop.detector, into: &out)
       frames += 1
     }
@@ -287,12 +188,15 @@ struct LoopWatcher {
   ) -> Int {
     loop.takeRecords(source)
     loop.detector.finish(at: time, exited: exited)
+    if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
+    guard !loop.isOnTrial else { return 0 }
     let frames = emit(loop, into: &out)
     EncodedLoop.write(loop.detector, into: &out)
     return frames + 1
   }
 
   private func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+    guard !loop.isOnTrial else { return 0 }
     let news = loop.detector.news
     for item in news {
       switch item {
@@ -302,52 +206,6 @@ struct LoopWatcher {
       }
     }
     return news.count
-  }
-
-  // MARK: Which threads
-
-  private mutating func select(
-    _ threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource
-  ) {
-    if case .named(let patterns) = settings.selection {
-      let globs = patterns.map { (Glob($0), Int32($0)) }
-      for thread in threads where known[thread.tid] == nil {
-        let name = SafeText.decode(thread.name)
-        if globs.contains(where: { $0.1 == thread.tid || $0.0.matches(name) }) {
-          add(thread.tid, &source)
-        }
-      }
-      return
-    }
-    scan(threads, &source)
-  }
-
-  /// Looks where some of the unwatched threads wait; those that turn out to loop are watched, if wanted.
-  private mutating func scan(
-    _ threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource
-  ) {
-    guard !threads.isEmpty else { return }
-    for _ in 0..<min(Self.scanned, threads.count) {
-      scanCursor = (scanCursor + 1) % threads.count
-      let tid = threads[scanCursor].tid
-      guard known[tid] == nil, var sampler = try? LoopSampler(ThreadID(tid), &source),
-        let probe = try? sampler.probe(&source), case .waiting(let wait) = probe.state,
-        wait.waitClass == .idle
-      else { continue }
-      let name = threads[scanCursor].name
-      let before = sightings[tid] ?? (slices: .max, count: 0, name: name)
-      guard before.slices != probe.slices else { continue }
-      sightings[tid] = (probe.slices, before.count + 1, name)
-      if before.count + 1 >= Self.sightingsNeeded, settings.selection == .loops {
-        add(tid, &source)
-      }
-    }
-  }
-
-  /// Threads that loop, or did until they ended, but are not watched; oldest first.
-  var unwatchedLoops: [(tid: Int32, name: [UInt8])] {
-    sightings.filter { known[$0.key] == nil && $0.value.count >= Self.sightingsNeeded }
-      .map { (tid: $0.key, name: $0.value.name) }.sorted { $0.tid < $1.tid }
   }
 }
 

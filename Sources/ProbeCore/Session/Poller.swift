@@ -110,6 +110,7 @@ struct Poller {
       sample(
         at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
         &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
+      if !isOver { loops?.look(threads, &source) }
       // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
       if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
       if isSlow {
@@ -184,11 +185,16 @@ struct Poller {
     }
     let frames = loops?.finish(at: Clock.now(), exited: isEnded, source, into: &out) ?? 0
     queue.append(&out, frames: frames)
-    let others = loops?.unwatchedLoops ?? []
-    if !others.isEmpty {
-      let list = others.prefix(5).map { "\(SafeText.decode($0.name)) (\($0.tid))" }
-      queue.append(.notice(.otherLoops, detail: list.joined(separator: ", ")))
-    }
+    tell(.loopMoves, loops?.search.movers)
+    tell(.loopsElsewhere, loops?.search.elsewhere)
+    tell(.otherLoops, loops?.unwatchedLoops)
+  }
+
+  private func tell(_ code: NoticeCode, _ threads: [NamedThread]?) {
+    guard let threads, !threads.isEmpty else { return }
+    let list = threads.prefix(5).map { "\(SafeText.decode($0.name)) (\($0.tid))" }
+    let more = threads.count > 5 ? " and \(threads.count - 5) more" : ""
+    queue.append(.notice(code, detail: list.joined(separator: ", ") + more))
   }
 
   private func sample(
