@@ -300,13 +300,14 @@ struct TurnFollower: Sendable {
     let start = isExact ? after : middle(after, before)
     let length = time - start - away.stopped
     let runDelay = (away.last ?? away.base).runDelay - away.base.runDelay
-    guard length >= settings.threshold, !log.isWorkOfMany(length, runDelay: runDelay) else {
+    let kind: StallKind = isStartup ? .startup : nested == nil ? .stall : .nested
+    guard length >= log.limit(of: kind), !log.isWorkOfMany(length, runDelay: runDelay) else {
       return
     }
     if !isExact {
       if away.hiddenSleeps > 0, burstLeft > 0 { return }
     }
-    log.begin(isStartup ? .startup : nested == nil ? .stall : .nested, start: start)
+    log.begin(kind, start: start)
   }
 
   /// Quick probes are wanted shortly before the threshold when sleeps were not seen.

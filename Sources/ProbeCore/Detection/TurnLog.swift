@@ -92,6 +92,15 @@ struct TurnLog: Sendable, Equatable {
     othersComputed > .zero && othersComputed * 4 >= length - runDelay
   }
 
+  /// From which length on a turn of that kind is told. Starting an interpreter takes 50 to 200 ms, and who
+  /// asks for stalls of 50 ms means the loop: start-up has to be a stall by the usual measure as well.
+  func limit(of kind: StallKind) -> Nanoseconds {
+    kind == .startup ? max(threshold, Self.startupThreshold) : threshold
+  }
+
+  /// The threshold that holds if none is set.
+  static let startupThreshold = Nanoseconds.milliseconds(250)
+
   /// A turn has ended.
   mutating func end(_ turn: Turn) {
     if turn.kind != .startup, turn.judged >= threshold,
@@ -113,7 +122,7 @@ struct TurnLog: Sendable, Equatable {
     }
     let wasOpen = open
     open = nil
-    guard turn.judged >= threshold else {
+    guard turn.judged >= limit(of: turn.kind) else {
       if let wasOpen { news.append(.retracted(wasOpen.id)) }
       return
     }

@@ -47,7 +47,13 @@ struct ThreadSampler: ~Copyable {
   /// Reads of schedstat so far, for the tests and the benchmark.
   private(set) var reads = 0
 
-  init(_ source: borrowing ProcSource) throws(ReadingError) {
+  /// What the only thread of a launched process had used when it was let go; it may have run since.
+  private let launchBase: Nanoseconds?
+
+  init(
+    _ source: borrowing ProcSource, launchBase: Nanoseconds? = nil
+  ) throws(ReadingError) {
+    self.launchBase = launchBase
     do {
       directory = try NumberedDirectory(source.path("task"))
     } catch {
@@ -184,7 +190,11 @@ struct ThreadSampler: ~Copyable {
     for tid in listed {
       if let place = index[tid] {
         slots[place].isListed = true
-      } else if let slot = openSlot(tid, &source) {
+      } else if var slot = openSlot(tid, &source) {
+        if isFirst, let launchBase, tid == source.pid.rawValue {
+          slot.cpu = min(slot.cpu, launchBase)
+          slot.runDelay = .zero
+        }
         index[tid] = slots.count
         slots.append(slot)
         isBalanced = false

@@ -5,8 +5,8 @@
 struct Poller {
   let pid: ProcessID
   let pidfd: Int32
-  /// Lets a launched target go; nil when attached.
-  let word: HeldTarget.Word?
+  /// nil when attached.
+  let launched: LaunchedTarget?
   let configuration: WatchConfiguration
   let clockTicksPerSecond: Int
   let control: WatchControl
@@ -22,18 +22,18 @@ struct Poller {
   /// How often our own cost is looked at. Chosen: it takes 40 us.
   static let ownBeat = Nanoseconds.seconds(5)
 
-  private var isLaunched: Bool { word != nil }
+  private var isLaunched: Bool { launched != nil }
 
   func run() {
     let source = ProcSource(root: configuration.procRoot, pid: pid)
     do throws(ReadingError) {
-      let threads = try ThreadSampler(source)
+      let threads = try ThreadSampler(source, launchBase: launched?.base)
       try watch(source, threads)
     } catch {
       // Thrown before the word was given: the target must run all the same.
-      word?.give()
+      launched?.word?.give()
       // It was gone before its files were open; the exit itself is learnt from the pidfd.
-      if case .failed(let cause) = error, word == nil || waitForRelease() {
+      if case .failed(let cause) = error, !isLaunched || waitForRelease() {
         queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
       }
       waitForExit()
@@ -58,7 +58,8 @@ struct Poller {
     var process = isEager ? try ProcessSampler(source) : ProcessSampler()
     var out = ByteWriter(capacity: 64 << 10)
     var tree = configuration.followsChildren ? makeTree(source, into: &out) : nil
-    let begin = Clock.now()
+    // What the launch began is start-up, also when we come after it.
+    let begin = launched.map { $0.word == nil ? $0.releasedAt : Clock.now() } ?? Clock.now()
     var loops =
       isEager || tracePoints != nil ? makeLoops(&source, from: begin, into: &out) : nil
     var lastClock: Nanoseconds?
@@ -67,8 +68,8 @@ struct Poller {
     sample(
       at: Clock.now(), late: .zero, skipped: 0, isFirst: true, &source, &threads, &process, &tree,
       &lastClock, readsMemory: !isLaunched, into: &out)
-    if let word {
-      word.give()
+    if let launched {
+      launched.word?.give()
       // Nothing goes into the queue before: the opening events come first, from pw-tracer.
       guard waitForRelease() else { return }
     }
@@ -209,8 +210,9 @@ struct Poller {
       at: time, late: late, skipped: skipped, clock: clock, clockAgain: { Clock.processCPU(pid) },
       isFirst: isFirst, &source, into: &out)
     // A process that did not run has not changed its memory; the slow beat catches the kernel's doings.
-    if readsMemory || (!isFirst && clock != lastClock && process.hasNewPages(&source)),
-      let memory = process.memory(at: time, anyThread: threads.anyThread, &source)
+    if readsMemory || (!isFirst && clock != lastClock),
+      let memory = process.memory(
+        at: time, anyThread: threads.anyThread, mayBeOld: !readsMemory, &source)
     {
       EventCodec.encode(.memory(memory), into: &out)
       frames += 1
