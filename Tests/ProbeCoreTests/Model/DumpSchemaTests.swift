@@ -1,0 +1,39 @@
+// A dump as JSON, against Docs/dump.schema.json.
+
+import Testing
+
+@testable import ProbeCore
+
+@Suite struct DumpSchemaTests {
+  private static let schema = "dump.schema.json"
+
+  private func encode(_ dump: ThreadDump) throws -> [UInt8] {
+    try OrderedJSONEncoder(isIndented: false).encode(dump) + Array("\n".utf8)
+  }
+
+  @Test func `dumps as we write them are valid`() throws {
+    let both = try encode(SampleDump.full) + encode(SampleDump.bare)
+    #expect(try SummarySchemaTests.python("check", both, schema: Self.schema) == [])
+  }
+
+  @Test func `the schema notices every missing key and every value of another type`() throws {
+    let passed = try SummarySchemaTests.python(
+      "strict", encode(SampleDump.full), schema: Self.schema)
+    #expect(passed == [])
+  }
+
+  @Test func `keys come in the order of the documentation`() throws {
+    let lines = try SummarySchemaTests.python(
+      "order", encode(SampleDump.full), schema: Self.schema)
+    for expected in [
+      ": schema perfwatch target takenAt monotonic threads stacks cost notes",
+      "threads[]: tid name state wait stack missing stopTime",
+      "threads[].wait: call descriptors moreDescriptors address owner joins child timeout isRest "
+        + "kernelFunction",
+      "stacks[]: threads truncated frames",
+      "stacks[].frames[]: function functionOffset module offset file line inlined found inApp",
+    ] {
+      #expect(lines.contains(expected), "\(lines)")
+    }
+  }
+}
