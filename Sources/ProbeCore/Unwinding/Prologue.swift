@@ -27,7 +27,8 @@ struct Prologue {
   }
 
   private mutating func take(_ expected: [UInt8]) -> Bool {
-    guard bytes[at...].starts(with: expected) else { return false }
+    // A last instruction may be longer than what is there of it.
+    guard at < bytes.count, bytes[at...].starts(with: expected) else { return false }
     at += expected.count
     return true
   }
