@@ -1,14 +1,14 @@
 // A dump as text: one block a stack, with who is there, what they wait for, and a line a frame.
-// Everything that comes from the process is escaped; a line is cut only where a width is given.
+// Everything that comes from the process is escaped; only frames are cut, and only on a terminal.
 
 public enum DumpText {
   /// The whole text; ends with a newline.
   ///
-  /// - Parameter isCut: lines are made to fit the style's width, the function's name giving way;
-  ///   else they are as long as they are.
+  /// - Parameter isCut: frames are made to fit the style's width, the function's name giving way; else
+  ///   they are as long as they are, as all other lines always are.
   public static func render(_ dump: ThreadDump, style: TextStyle, isCut: Bool) -> String {
     let text = DumpLines(dump: dump, style: style, width: isCut ? max(60, style.width) : .max)
-    return text.all().map { $0.rendered(width: text.width, style: style) + "\n" }.joined()
+    return text.all().map { $0.rendered(width: .max, style: style) + "\n" }.joined()
   }
 }
 
@@ -186,7 +186,14 @@ private struct DumpLines {
     line.append(name, frame.isInApp ? .heading : .dim)
     line.append(offset, role)
     line.append(place, role)
-    return line
+    guard width != .max, line.width > width else { return line }
+    // A narrow terminal: without the place.
+    let fitting = DisplayText.cut(
+      name, to: max(1, width - DisplayText.width(prefix) - offset.count), isUnicode: style.unicode)
+    var short = StyledLine(prefix, role)
+    short.append(fitting, frame.isInApp ? .heading : .dim)
+    short.append(offset, role)
+    return short
   }
 
   private func moduleName(_ frame: ThreadDump.Frame) -> String {

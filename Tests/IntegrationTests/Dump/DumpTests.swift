@@ -248,7 +248,10 @@ struct ReadDump: Decodable {
       let dump = try await ReadDump.of(child.pid.rawValue, in: child.folder)
       #expect(dump.threads[0].state == "uninterruptible")
       #expect(dump.threads[0].wait?.call.contains("vfork") == true)
-      #expect(dump.functions(child.pid.rawValue).contains("main"))
+      // glibc's vfork has taken its return address off the stack, and a stop would not come.
+      #expect(dump.functions(child.pid.rawValue).first?.hasSuffix("vfork") == true)
+      #expect(dump.stacks[0].truncated == "unknownRegister")
+      #expect(dump.threads[0].missing?.contains("uninterruptibly") == true)
       #expect(dump.cost.stops == 0)
       try await child.end()
     }

@@ -17,8 +17,14 @@ import Testing
   }
 
   @Test func `the schema notices every missing key and every value of another type`() throws {
-    let passed = try SummarySchemaTests.python(
-      "strict", encode(SampleDump.full), schema: Self.schema)
+    // The script tries each value by itself; a crowd adds nothing but time.
+    var dump = SampleDump.full
+    dump.threads.removeLast(dump.threads.count - 6)
+    for index in dump.stacks.indices {
+      dump.stacks[index].frames = Array(dump.stacks[index].frames.prefix(3))
+      dump.stacks[index].threads = Array(dump.stacks[index].threads.prefix(2))
+    }
+    let passed = try SummarySchemaTests.python("strict", encode(dump), schema: Self.schema)
     #expect(passed == [])
   }
 
