@@ -58,16 +58,15 @@ int cprobe_lines_start(
 /// that it took; `status` is as of wait(2).
 int64_t cprobe_helper_end(struct cprobe_helper *helper, int32_t *status);
 
-/// Opens a regular file for reading below a directory taken as /, symbolic links included (openat2,
-/// Linux 5.6); never blocks. `nofollow` refuses symbolic links anywhere in the path. -EINVAL where it
-/// is no regular file, else -errno.
-int cprobe_open_below(int root_fd, const char *path, int nofollow);
-
 /// A second descriptor of the same file, close-on-exec, or -errno.
 int cprobe_duplicate(int fd);
 
 /// CRC-32 as .gnu_debuglink has it, continued from `crc` (0 at first).
 uint32_t cprobe_crc32(uint32_t crc, const uint8_t *bytes, size_t size);
+
+/// Unpacks a zlib stream; the size of the result, or a negative errno: -E2BIG if `capacity` is not
+/// enough or the stream is cut, -EINVAL for anything that is no such stream.
+int64_t cprobe_inflate(const uint8_t *bytes, size_t size, uint8_t *out, size_t capacity);
 
 /// Unpacks an .xz stream; the size of the result, or a negative errno: -E2BIG if `capacity` is not
 /// enough (or 64 MiB for the decoder), -EINVAL for anything that is no whole .xz stream.

@@ -11,6 +11,8 @@ public final class SymbolFile: Sendable {
   public let size: Int
   /// The owner's user id.
   public let owner: UInt32
+  /// Modification time when it was opened, nanoseconds since 1970.
+  public let modified: Int64
   private let descriptor: FileDescriptor?
   private let memory: [UInt8]
 
@@ -19,6 +21,7 @@ public final class SymbolFile: Sendable {
     self.memory = memory
     size = memory.count
     owner = 0
+    modified = 0
     descriptor = nil
   }
 
@@ -30,6 +33,7 @@ public final class SymbolFile: Sendable {
     guard status.isRegular else { throw SystemError(call: "open", code: EINVAL) }
     size = status.size
     owner = status.owner
+    modified = status.modified
     memory = []
     self.descriptor = consume descriptor
   }
@@ -52,7 +56,7 @@ public final class SymbolFile: Sendable {
     _ path: String, root: String = "/", followsLinks: Bool = true
   ) throws(SystemError) -> SymbolFile {
     let folder = try Syscalls.open(root, flags: O_RDONLY | O_DIRECTORY)
-    let raw = unsafe cprobe_open_below(folder.raw, path, followsLinks ? 0 : 1)
+    let raw = unsafe cprobe_open_regular(folder.raw, path, followsLinks ? 0 : 1)
     guard raw >= 0 else { throw SystemError(call: "openat2", object: path, code: -raw) }
     return try SymbolFile(FileDescriptor(owning: raw))
   }
@@ -125,5 +129,18 @@ public final class SymbolFile: Sendable {
       if count != -Int64(E2BIG) { return nil }
     }
     return nil
+  }
+
+  /// Unpacks a zlib stream to exactly `size` bytes; nil if it does not give them.
+  static func inflate(_ packed: [UInt8], size: Int) -> [UInt8]? {
+    guard size > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: size)
+    let count = unsafe buffer.withUnsafeMutableBufferPointer { out in
+      unsafe packed.withUnsafeBufferPointer { bytes in
+        guard let to = out.baseAddress, let from = bytes.baseAddress else { return -Int64(EINVAL) }
+        return unsafe cprobe_inflate(from, bytes.count, to, out.count)
+      }
+    }
+    return count == Int64(size) ? buffer : nil
   }
 }

@@ -117,6 +117,9 @@ extension Summary {
 
   public struct Frame: Sendable, Equatable, Codable {
     public var function: String?
+    /// Bytes from the beginning of the function to `offset`; nil where the function is not known, and
+    /// for one that was inlined.
+    public var functionOffset: UInt64?
     public var module: String?
     public var offset: String?
     public var file: String?
@@ -125,10 +128,11 @@ extension Summary {
     public var found: FrameSource
 
     public init(
-      function: String?, module: String?, offset: String?, file: String? = nil, line: Int? = nil,
-      inlined: Bool = false, found: FrameSource
+      function: String?, functionOffset: UInt64? = nil, module: String?, offset: String?,
+      file: String? = nil, line: Int? = nil, inlined: Bool = false, found: FrameSource
     ) {
       self.function = function
+      self.functionOffset = functionOffset
       self.module = module
       self.offset = offset
       self.file = file
