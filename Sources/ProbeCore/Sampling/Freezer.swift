@@ -43,3 +43,21 @@ struct Freezer {
     return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual(line.utf8) }
   }
 }
+
+/// The answer for one sleep. Freezing and thawing both wake a thread out of the sleep that it was in, so
+/// within one the answer stays; only that all of a group are frozen may take its time. So it is asked
+/// seldomer and seldomer: a thread that waits for an hour costs no more than one that waits for a second.
+struct FrozenSleep {
+  private var looks = 0
+  /// The last answer.
+  var isFrozen = false
+
+  /// The thread has moved.
+  mutating func end() { self = FrozenSleep() }
+
+  /// Another look: whether to ask. At the first, second, fourth, eighth and so on, until it is frozen.
+  mutating func isDue() -> Bool {
+    looks += 1
+    return !isFrozen && looks & (looks - 1) == 0
+  }
+}

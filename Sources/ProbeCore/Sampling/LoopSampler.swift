@@ -12,6 +12,7 @@ struct LoopSampler: ~Copyable {
   private var lastSlices: UInt64 = .max
   /// Made when it is first asked.
   private var freezer: Freezer?
+  private var frozen = FrozenSleep()
   private var lastSleeps: UInt64 = 0
   private var waits = WaitReader()
   /// Whether where it waits can be read: not for another user's process.
@@ -67,23 +68,27 @@ struct LoopSampler: ~Copyable {
         slices: after.timeslices, sleeps: lastSleeps)
       let mayBeAway = isAway || mayBeAway(state)
       addMore(&probe, &source, withIO: mayBeAway)
-      if mayBeAway, before.timeslices == former, isFrozen(probe.state, &source) {
-        probe.state = .stopped
-      }
+      if !mayBeAway || before.timeslices != former { frozen.end() }
+      if mayBeAway, isFrozen(probe.state, &source) { probe.state = .stopped }
       return probe
     }
     throw .gone
   }
 
-  /// Asked only of a thread that has not moved since the last probe and is not at home.
+  /// Asked only of a thread that is not at home.
   private mutating func isFrozen(_ state: ThreadProbe.State, _ source: inout ProcSource) -> Bool {
     switch state {
-    case .running, .stopped, .unknown: return false
+    case .running, .stopped, .unknown:
+      frozen.end()
+      return false
     case .waiting, .blocked: break
     }
-    let freezer = freezer ?? Freezer()
-    self.freezer = freezer
-    return freezer.isFrozen(&source)
+    if frozen.isDue() {
+      let freezer = freezer ?? Freezer()
+      self.freezer = freezer
+      frozen.isFrozen = freezer.isFrozen(&source)
+    }
+    return frozen.isFrozen
   }
 
   private func mayBeAway(_ state: ThreadProbe.State) -> Bool {

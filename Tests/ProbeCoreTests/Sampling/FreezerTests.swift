@@ -28,4 +28,19 @@ struct FreezerTests {
     let isFrozenUnmounted = Freezer(version1: nil, version2: nil).isFrozen(&source)
     #expect(!isFrozenUnmounted)
   }
+
+  @Test func `a long sleep is asked about seldomer and seldomer, until it is frozen`() {
+    var sleep = FrozenSleep()
+    var asked = (1...100).filter { _ in sleep.isDue() }
+    #expect(asked == [1, 2, 4, 8, 16, 32, 64])
+    sleep.end()
+    asked = (1...100).filter { look in
+      let isDue = sleep.isDue()
+      if look == 4 { sleep.isFrozen = true }
+      return isDue
+    }
+    #expect(asked == [1, 2, 4])
+    sleep.end()
+    #expect(!sleep.isFrozen)
+  }
 }
