@@ -78,7 +78,7 @@ public struct Watch: ~Copyable {
         queue: queue)
       let poller = watch.pollerMaker()
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
-      // It gets ready while the target's process is made, and lets the target go.
+      // The thread is made while the target's process is.
       let thread = try Self.thread("pw-poller") {
         OSThread.raisePriority()
         if let held = control.waitForHeld() { poller(held.pid, held.pidfd, held).run() }

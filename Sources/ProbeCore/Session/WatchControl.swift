@@ -6,7 +6,8 @@ internal import Synchronization
 struct LaunchedTarget: Sendable {
   let pid: ProcessID
   let pidfd: Int32
-  /// Its CPU time when it was let go: ours, not the target's.
+  /// Its CPU time when it had been made: ours, not the target's. What it takes from there to exec
+  /// counts as the target's own, as exec itself does.
   let base: Nanoseconds
   /// Still to be given, when pw-poller is ready; nil when it was given at once.
   let word: HeldTarget.Word?

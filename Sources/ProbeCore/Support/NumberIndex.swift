@@ -1,5 +1,5 @@
 // Thread numbers to places in an array. Not a Dictionary: making that type at run time searches all of
-// the program's conformances, which took a tenth of a short run (measured), and this is looked up per
+// the program's conformances, which stood out in the profile of a short run, and this is looked up per
 // thread and tick.
 
 /// A map from numbers above zero to places from zero on; open addressing, linear probing.
