@@ -123,10 +123,12 @@ extension Summary {
     public var line: Int?
     public var inlined: Bool
     public var found: FrameSource
+    /// The program's own code, not the system's.
+    public var inApp: Bool
 
     public init(
       function: String?, module: String?, offset: String?, file: String? = nil, line: Int? = nil,
-      inlined: Bool = false, found: FrameSource
+      inlined: Bool = false, found: FrameSource, inApp: Bool = false
     ) {
       self.function = function
       self.module = module
@@ -135,6 +137,7 @@ extension Summary {
       self.line = line
       self.inlined = inlined
       self.found = found
+      self.inApp = inApp
     }
   }
 
