@@ -11,15 +11,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-int cprobe_open_regular(int root_fd, const char *path) {
+int cprobe_open_regular(int root_fd, const char *path, int nofollow) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC};
-  if (root_fd >= 0) how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (nofollow ? RESOLVE_NO_SYMLINKS : 0);
   int found = root_fd >= 0 ? (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how)
                            : open(path, O_PATH | O_CLOEXEC);
   if (found < 0) return -errno;
   struct stat status;
   int result = fstat(found, &status) < 0 ? -errno : S_ISREG(status.st_mode) ? 0 : -EINVAL;
   if (result == 0) {
+    // What was looked at is what is opened, whatever has the name by now.
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", found);
     result = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -58,11 +58,6 @@ int cprobe_lines_start(
 /// that it took; `status` is as of wait(2).
 int64_t cprobe_helper_end(struct cprobe_helper *helper, int32_t *status);
 
-/// Opens a regular file for reading below a directory taken as /, symbolic links included (openat2,
-/// Linux 5.6); never blocks. `nofollow` refuses symbolic links anywhere in the path. -EINVAL where it
-/// is no regular file, else -errno.
-int cprobe_open_below(int root_fd, const char *path, int nofollow);
-
 /// A second descriptor of the same file, close-on-exec, or -errno.
 int cprobe_duplicate(int fd);
 

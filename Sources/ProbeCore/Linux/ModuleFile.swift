@@ -61,19 +61,20 @@ public final class ModuleFile: Sendable {
   /// mount namespace; needs CAP_CHECKPOINT_RESTORE), else by its path below the process's root, else
   /// as its executable. By path, device and inode must be those of the mapping.
   ///
+  /// - Parameter folder: where procfs is.
   /// - Throws: the error of the last way that was tried; EINVAL for what is no regular file, ESTALE
   ///   where another file has the name now.
   public static func open(
-    _ pid: ProcessID, _ location: ModuleLocation
+    _ pid: ProcessID, _ location: ModuleLocation, procRoot folder: String = "/proc"
   ) throws(SystemError) -> ModuleFile {
     let range = String(location.start, radix: 16) + "-" + String(location.end, radix: 16)
-    let mapped = unsafe cprobe_open_regular(-1, "/proc/\(pid)/map_files/\(range)")
+    let mapped = unsafe cprobe_open_regular(-1, "\(folder)/\(pid)/map_files/\(range)", 0)
     if mapped >= 0 { return try ModuleFile(owning: mapped) }
     if mapped == -EINVAL { throw SystemError(call: "open", object: range, code: EINVAL) }
     do {
-      return try byPath(pid, location)
+      return try byPath(pid, location, folder)
     } catch {
-      let executable = unsafe cprobe_open_regular(-1, "/proc/\(pid)/exe")
+      let executable = unsafe cprobe_open_regular(-1, "\(folder)/\(pid)/exe", 0)
       guard executable >= 0 else { throw error }
       let file = try ModuleFile(owning: executable)
       guard file.isSame(location) else { throw error }
@@ -82,11 +83,11 @@ public final class ModuleFile: Sendable {
   }
 
   private static func byPath(
-    _ pid: ProcessID, _ location: ModuleLocation
+    _ pid: ProcessID, _ location: ModuleLocation, _ folder: String
   ) throws(SystemError) -> ModuleFile {
     let path = String(decoding: location.path, as: UTF8.self)
-    let root = try Syscalls.open("/proc/\(pid)/root", flags: O_RDONLY | O_DIRECTORY)
-    let raw = unsafe cprobe_open_regular(root.raw, path)
+    let root = try Syscalls.open("\(folder)/\(pid)/root", flags: O_RDONLY | O_DIRECTORY)
+    let raw = unsafe cprobe_open_regular(root.raw, path, 0)
     guard raw >= 0 else { throw SystemError(call: "openat2", object: path, code: -raw) }
     let file = try ModuleFile(owning: raw)
     guard file.isSame(location) else {

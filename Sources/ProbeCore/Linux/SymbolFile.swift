@@ -11,6 +11,8 @@ public final class SymbolFile: Sendable {
   public let size: Int
   /// The owner's user id.
   public let owner: UInt32
+  /// Modification time when it was opened, nanoseconds since 1970.
+  public let modified: Int64
   private let descriptor: FileDescriptor?
   private let memory: [UInt8]
 
@@ -19,6 +21,7 @@ public final class SymbolFile: Sendable {
     self.memory = memory
     size = memory.count
     owner = 0
+    modified = 0
     descriptor = nil
   }
 
@@ -30,6 +33,7 @@ public final class SymbolFile: Sendable {
     guard status.isRegular else { throw SystemError(call: "open", code: EINVAL) }
     size = status.size
     owner = status.owner
+    modified = status.modified
     memory = []
     self.descriptor = consume descriptor
   }
@@ -52,7 +56,7 @@ public final class SymbolFile: Sendable {
     _ path: String, root: String = "/", followsLinks: Bool = true
   ) throws(SystemError) -> SymbolFile {
     let folder = try Syscalls.open(root, flags: O_RDONLY | O_DIRECTORY)
-    let raw = unsafe cprobe_open_below(folder.raw, path, followsLinks ? 0 : 1)
+    let raw = unsafe cprobe_open_regular(folder.raw, path, followsLinks ? 0 : 1)
     guard raw >= 0 else { throw SystemError(call: "openat2", object: path, code: -raw) }
     return try SymbolFile(FileDescriptor(owning: raw))
   }

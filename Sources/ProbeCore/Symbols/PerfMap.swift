@@ -32,9 +32,17 @@ public final class PerfMap {
   ///   - pid: for /proc.
   ///   - innerPID: its number in its own namespace, which it writes into the name (NSpid in status).
   ///   - user: the target's user id.
-  public static func open(_ pid: ProcessID, innerPID: Int32, user: UInt32) -> PerfMap? {
+  ///   - procRoot: where procfs is.
+  ///   - known: the map as it was opened before; given back if it has not changed.
+  public static func open(
+    _ pid: ProcessID, innerPID: Int32, user: UInt32, procRoot: String = "/proc",
+    known: PerfMap? = nil
+  ) -> PerfMap? {
     let file = try? SymbolFile.open(
-      "/tmp/perf-\(innerPID).map", root: "/proc/\(pid)/root", followsLinks: false)
+      "/tmp/perf-\(innerPID).map", root: "\(procRoot)/\(pid)/root", followsLinks: false)
+    if let known, let file, known.file.size == file.size, known.file.modified == file.modified {
+      return known
+    }
     return file.flatMap { PerfMap($0, ownedBy: [user]) }
   }
 

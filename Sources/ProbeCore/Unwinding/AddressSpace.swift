@@ -9,6 +9,8 @@ public struct CodePlace {
   /// What to take off an address in the process to get one that the file speaks of; nil where the
   /// file is no ELF file, or none of its segments is mapped here.
   public var bias: UInt64?
+  /// Where the address is in the file, for one without a bias; in memory it means nothing.
+  public var fileOffset: UInt64
 }
 
 /// One process's map and modules. For one thread.
@@ -31,15 +33,17 @@ public final class AddressSpace {
   private var files: [ModuleMap.Module: ModuleFile?] = [:]
   private let pageSize: UInt64
 
-  /// - Parameter cache: shared with the other processes that are watched.
-  public convenience init(_ pid: ProcessID, cache: ModuleCache) {
+  /// - Parameters:
+  ///   - cache: shared with the other processes that are watched.
+  ///   - procRoot: where procfs is.
+  public convenience init(_ pid: ProcessID, cache: ModuleCache, procRoot: String = "/proc") {
     self.init(
       cache: cache, pageSize: UInt64(HostInfo.pageSize),
       readMap: { () throws(SystemError) in
         // 65 530 mappings, the default limit of a process, are 8 MB.
-        try InputFile.read("/proc/\(pid)/maps", limit: 64 << 20)
+        try InputFile.read("\(procRoot)/\(pid)/maps", limit: 64 << 20)
       },
-      opener: { Self.open(pid, $0, $1) })
+      opener: { Self.open(pid, $0, $1, procRoot) })
   }
 
   init(
@@ -53,7 +57,7 @@ public final class AddressSpace {
   }
 
   private static func open(
-    _ pid: ProcessID, _ module: ModuleMap.Module, _ mapping: ModuleMap.Mapping
+    _ pid: ProcessID, _ module: ModuleMap.Module, _ mapping: ModuleMap.Mapping, _ procRoot: String
   ) -> ModuleFile? {
     switch module.kind {
     case .vdso:
@@ -68,7 +72,8 @@ public final class AddressSpace {
         pid,
         ModuleLocation(
           start: mapping.start, end: mapping.end, deviceMajor: module.deviceMajor,
-          deviceMinor: module.deviceMinor, inode: module.inode, path: module.path))
+          deviceMinor: module.deviceMinor, inode: module.inode, path: module.path),
+        procRoot: procRoot)
     case .anonymous, .special: return nil
     }
   }
@@ -97,8 +102,10 @@ public final class AddressSpace {
   public func place(of address: UInt64) -> CodePlace? {
     guard let index = map.index(of: address) else { return nil }
     let loaded = loaded(index)
+    let mapping = map.mappings[index]
     return CodePlace(
-      module: map.modules[Int(map.mappings[index].module)], file: loaded.file, bias: loaded.bias)
+      module: map.modules[Int(mapping.module)], file: loaded.file, bias: loaded.bias,
+      fileOffset: mapping.offset &+ (address - mapping.start))
   }
 
   /// The file behind a mapping, opened now if it was not yet.

@@ -23,8 +23,11 @@ public final class Unwinder {
   /// - Parameters:
   ///   - cache: of files, shared by all processes that are watched.
   ///   - frameLimit: longer stacks are cut there.
-  public convenience init(_ pid: ProcessID, cache: ModuleCache, frameLimit: Int = 4096) {
-    self.init(AddressSpace(pid, cache: cache), frameLimit: frameLimit)
+  ///   - procRoot: where procfs is.
+  public convenience init(
+    _ pid: ProcessID, cache: ModuleCache, frameLimit: Int = 4096, procRoot: String = "/proc"
+  ) {
+    self.init(AddressSpace(pid, cache: cache, procRoot: procRoot), frameLimit: frameLimit)
   }
 
   init(_ space: AddressSpace, frameLimit: Int = 4096) {

@@ -1,0 +1,193 @@
+// From copied stacks to frames with names: unwinding, the place of each address, symbols. The one
+// way from a capture to what a user reads, for `dump` and for captures in a stall.
+
+/// A stack with names, and what another capture could add to it.
+public struct ResolvedStack: Sendable, Equatable {
+  public var tid: ThreadID
+  public var takenAt: Instant
+  /// Zero if it was taken without a stop.
+  public var stopTime: Nanoseconds
+  /// Innermost first, inlined ones before the one they are in.
+  public var frames: [Summary.Frame]
+  /// Why it does not go to the outermost frame; nil if it does.
+  public var truncation: StackTruncation?
+  /// With `copyLimit`: a capture that also copies from here leads further.
+  public var missingAddress: UInt64?
+
+  /// A capture with all registers (a stop) leads further.
+  public var needsRegisters: Bool { truncation == .unknownRegister }
+}
+
+/// Gives the stacks of one process their names. Belongs to one thread, and never waits for the
+/// process; it may be gone, as far as its files were opened before.
+public final class StackResolver {
+  public let pid: ProcessID
+  /// By module path, why frames have no file and line; of all calls with a budget.
+  public private(set) var linesOmitted: [String: LinesOmission] = [:]
+  /// Some names of a JIT's code may be missing: its map is longer than what is read of one.
+  public private(set) var isPerfMapCut = false
+
+  private let root: String
+  private let unwinder: Unwinder
+  private let symbolizer: Symbolizer
+  private let files: ModuleFiles
+  private let inAppPatterns: [String]
+  private var rule: InAppRule?
+
+  /// CPU of the helpers for names and lines, which our own clock does not count.
+  public var helperCPU: Nanoseconds { symbolizer.helperCPU }
+
+  /// Reads nothing yet.
+  ///
+  /// - Parameters:
+  ///   - root: where procfs is.
+  ///   - cache: of unwind tables, shared by all processes that are watched by this thread.
+  ///   - inApp: patterns of modules that are the program's own; see `InAppRule`.
+  ///   - frameLimit: longer stacks are cut there.
+  public init(
+    _ pid: ProcessID, root: String = "/proc", cache: ModuleCache = ModuleCache(),
+    inApp: [String] = [], frameLimit: Int = 4096
+  ) {
+    self.pid = pid
+    self.root = root
+    inAppPatterns = inApp
+    unwinder = Unwinder(pid, cache: cache, frameLimit: frameLimit, procRoot: root)
+    let files = ModuleFiles()
+    self.files = files
+    symbolizer = Symbolizer(root: "\(root)/\(pid)/root") { files.open($0) }
+  }
+
+  /// Only the addresses: quick, and enough to tell whether another capture would lead further.
+  public func unwind(_ snapshot: StackSnapshot) -> UnwoundStack { unwinder.unwind(snapshot) }
+
+  /// Forgets the map: after an exec, and where code was unloaded and other code took its place.
+  /// Where a program counter is in no mapping that happens by itself.
+  public func refreshMap() {
+    rule = nil
+    // Without a map (the process is gone) the old one stays.
+    try? unwinder.refreshMap()
+  }
+
+  /// Names the frames of all snapshots together, so that each file is searched once.
+  ///
+  /// - Parameter lines: file, line and inlined functions too, within this time; nil for names only.
+  /// - Returns: one for each snapshot, in their order.
+  public func resolve(
+    _ snapshots: [StackSnapshot], lines: TimeBudget? = nil
+  ) -> [ResolvedStack] {
+    resolve(snapshots.map { ($0, unwinder.unwind($0)) }, lines: lines)
+  }
+
+  /// As `resolve`, of snapshots that were unwound already.
+  public func resolve(
+    _ stacks: [(snapshot: StackSnapshot, unwound: UnwoundStack)], lines: TimeBudget? = nil
+  ) -> [ResolvedStack] {
+    files.trim()
+    // Threads that wait for work all have the same stack; it is named once.
+    var indices: [StackKey: Int] = [:]
+    var different: [[PlacedFrame]] = []
+    let places = stacks.map { entry -> Int in
+      let frames = entry.unwound.stack.frames
+      let key = StackKey(frames)
+      if let known = indices[key] { return known }
+      indices[key] = different.count
+      different.append(frames.map { PlacedFrame($0, place(of: $0)) })
+      return different.count - 1
+    }
+    openPerfMap(for: different)
+    let named = symbolizer.symbolize(different, lines: lines)
+    linesOmitted.merge(named.linesOmitted) { _, new in new }
+    isPerfMapCut = isPerfMapCut || named.isPerfMapCut
+    return zip(stacks, places).map { entry, index in
+      ResolvedStack(
+        tid: entry.snapshot.tid, takenAt: entry.snapshot.takenAt,
+        stopTime: entry.snapshot.stopTime, frames: named.stacks[index],
+        truncation: entry.unwound.stack.truncation, missingAddress: entry.unwound.missingAddress)
+    }
+  }
+
+  /// Whether a frame is the program's own code, not the system's.
+  public func isInApp(_ frame: Summary.Frame) -> Bool { inAppRule().isInApp(frame.module) }
+
+  private func inAppRule() -> InAppRule {
+    if let rule { return rule }
+    let link = (try? Syscalls.readLink("\(root)/\(pid)/exe")) ?? []
+    let made = InAppRule(
+      executable: SafeText.decode(Self.withoutMark(link)), patterns: inAppPatterns)
+    rule = made
+    return made
+  }
+
+  /// The kernel adds this to the name of an executable that was deleted or replaced.
+  private static func withoutMark(_ link: [UInt8]) -> [UInt8] {
+    let mark = Array(" (deleted)".utf8)
+    return link.suffix(mark.count) == mark[...] ? link.dropLast(mark.count) : link
+  }
+
+  private func place(of frame: RawFrame) -> PlacedFrame.Place {
+    let address = frame.programCounter
+    // A return address may be the first of the next mapping.
+    let lookup = PlacedFrame.lookup(address, frame)
+    guard let place = unwinder.space.place(of: lookup) else { return .memory("[unmapped]") }
+    switch place.module.kind {
+    case .anonymous: return .memory("[anon]")
+    case .special: return .memory(SafeText.decode(place.module.path))
+    case .file, .vdso:
+      let module = files.module(of: place)
+      let inFile = place.bias.map { lookup &- $0 } ?? place.fileOffset
+      return .module(module, address: inFile &+ (address &- lookup))
+    }
+  }
+
+  /// The process writes its map while it runs: looked at anew each time there is code without a file.
+  private func openPerfMap(for stacks: [[PlacedFrame]]) {
+    let hasMemory = stacks.joined().contains {
+      if case .memory = $0.place { true } else { false }
+    }
+    guard hasMemory, let bytes = try? InputFile.read("\(root)/\(pid)/status", limit: 64 << 10),
+      let user = (try? TaskStatus(bytes.span))?.effectiveUser
+    else { return }
+    let inner = (try? TaskStatus.namespaceIDs(bytes.span))?.last ?? pid.rawValue
+    symbolizer.perfMap = PerfMap.open(
+      pid, innerPID: inner, user: user, procRoot: root, known: symbolizer.perfMap)
+  }
+}
+
+@available(*, unavailable) extension StackResolver: Sendable {}
+
+/// Two stacks with the same key have the same frames.
+private struct StackKey: Hashable {
+  let frames: [RawFrame]
+
+  init(_ frames: [RawFrame]) { self.frames = frames }
+
+  func hash(into hasher: inout Hasher) {
+    for frame in frames { hasher.combine(frame.programCounter) }
+  }
+}
+
+/// The files that unwinding opened, for whoever reads symbols in them: the very same ones, also if
+/// they were deleted or replaced.
+private final class ModuleFiles {
+  private var files: [SymbolModule: ModuleFile] = [:]
+
+  func module(of place: CodePlace) -> SymbolModule {
+    let path = SafeText.decode(place.module.path)
+    let identity = place.file?.identity
+    let module = SymbolModule(
+      path: path, device: identity?.device ?? 0, inode: identity?.inode ?? place.module.inode)
+    if let file = place.file {
+      files[module] = file
+    }
+    return module
+  }
+
+  /// Between two calls: some more than the symbolizer keeps; those that are asked for come again.
+  func trim() { if files.count > 4 * Symbolizer.moduleLimit { files.removeAll() } }
+
+  func open(_ module: SymbolModule) -> SymbolFile? {
+    guard let file = files[module] else { return nil }
+    if let raw = file.rawDescriptor { return try? SymbolFile(copying: raw) }
+    return file.read(at: 0, count: file.identity.size).map { SymbolFile(memory: $0) }
+  }
+}
