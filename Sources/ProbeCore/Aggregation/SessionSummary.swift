@@ -107,7 +107,9 @@ extension SessionState {
       cpu: observer?.cpu,
       cpuPercent: observer.flatMap { duration > .zero ? Percent.of($0.cpu, duration) : nil },
       residentPeak: observer?.residentPeak, probes: ticks, lateProbes: lateOrSkipped,
-      stops: 0, stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0,
+      stops: observer?.captures.stops ?? 0, stopTotal: observer?.captures.stopTotal ?? .zero,
+      stopLongest: observer?.captures.stopLongest ?? .zero,
+      capturesWithoutStop: observer?.captures.withoutStop ?? 0,
       droppedEvents: observer?.droppedEvents ?? 0, capabilities: capabilities)
   }
 

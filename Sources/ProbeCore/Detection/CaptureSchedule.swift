@@ -6,6 +6,8 @@ struct OpenTurn: Sendable, Equatable {
   var start: Instant
   /// How long it has lasted, without the time in which the thread was stopped.
   var length: Nanoseconds
+  /// The last probe that saw it going on.
+  var lastSeen: Instant
 }
 
 /// The captures of one thread: nothing of turns that are over soon, little of those that go on for long.

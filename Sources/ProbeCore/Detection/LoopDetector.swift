@@ -251,6 +251,6 @@ private struct RestlessTime: Sendable {
 
   var openTurn: OpenTurn? {
     guard let since, let last, last.state != .stopped, !last.isExiting else { return nil }
-    return OpenTurn(start: since, length: last.at - since - stopped)
+    return OpenTurn(start: since, length: last.at - since - stopped, lastSeen: last.at)
   }
 }

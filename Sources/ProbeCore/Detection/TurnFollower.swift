@@ -311,7 +311,8 @@ struct TurnFollower: Sendable {
     // Each sleep that nobody saw may have been at home.
     guard isExact || log.hasOpenStall || away.hiddenSleeps == 0 else { return nil }
     let start = isExact ? after : middle(after, before)
-    return OpenTurn(start: start, length: last.at - start - away.stopped)
+    return OpenTurn(
+      start: start, length: last.at - start - away.stopped, lastSeen: last.at)
   }
 
   /// Quick probes are wanted shortly before the threshold when sleeps were not seen.

@@ -22,6 +22,8 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case tracingGivenUp = "tracing-given-up"
   case otherLoops = "other-loops"
   case stallsNotWatched = "stalls-not-watched"
+  case stacksSlowed = "stacks-slowed"
+  case stacksRefused = "stacks-refused"
 
   /// The sentence shown; `detail` is what was read or counted, already in words.
   public func message(_ detail: String) -> String {
@@ -45,6 +47,8 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .tracingGivenUp: "the kernel's records were given up to spare the target: \(detail)"
     case .otherLoops: "other threads loop, too: \(detail)"
     case .stallsNotWatched: "stalls were not judged: \(detail)"
+    case .stacksSlowed: "stacks are taken less often, to spare the target: \(detail)"
+    case .stacksRefused: "no stacks were taken in stalls: \(detail)"
     }
   }
 
@@ -72,6 +76,8 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .tracingGivenUp: "its stalls are seen by /proc from here on, less exactly"
     case .otherLoops: "watch them with --watch-thread NAME or --watch loops"
     case .stallsNotWatched: "CPU, memory and threads are measured"
+    case .stacksSlowed: "raise --stall-threshold to look at the longer stalls only"
+    case .stacksRefused: "stalls and their causes are measured; leave stacks out with --no-stacks"
     }
   }
 }

@@ -16,6 +16,10 @@ public struct StallSettings: Sendable, Equatable {
   public var selection = LoopSelection.main
   /// nil takes the best that is permitted.
   public var observer: LoopObserver?
+  /// Whether stacks are taken in stalls.
+  public var takesStacks = true
+  /// Patterns of modules that are the program's own; see `InAppRule`.
+  public var inAppPatterns: [String] = []
 
   public init() {}
 }
@@ -35,11 +39,14 @@ private final class WatchedLoop {
   var isGone = false
   /// Until tracing was begun or has failed.
   private var mayBeTraced = true
+  private var schedule: CaptureSchedule
+  private var isSeenAway = false
 
   init(
     _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
     _ source: inout ProcSource
   ) throws(ReadingError) {
+    schedule = CaptureSchedule(threshold: settings.threshold)
     sampler = try LoopSampler(tid, &source)
     var settings = settings
     if let points, settings.observer == .kernel { trace = Self.trace(tid, points) }
@@ -66,12 +73,41 @@ private final class WatchedLoop {
     try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
   }
 
-  func probe(isQuick: Bool, _ source: inout ProcSource) {
+  /// - Parameter desk: where stacks are ordered; nil if none are taken.
+  func probe(isQuick: Bool, _ desk: CaptureDesk?, _ source: inout ProcSource) {
     takeRecords(source)
+    guard let desk else { return look(isQuick: isQuick, OwnStops(), &source) }
+    desk.undisturbed(sampler.tid) { look(isQuick: isQuick, $0, &source) }
+  }
+
+  /// Orders a capture if the thread is in a turn that is worth it.
+  ///
+  /// - Returns: whether one was due but is not affordable.
+  func order(
+    _ desk: CaptureDesk, atLeast: Nanoseconds, isAffordable: () -> Bool, prepare: () -> Void
+  ) -> Bool {
+    guard !isGone, let turn = detector.openTurn else {
+      if isSeenAway { desk.sawNoTurn(sampler.tid) }
+      isSeenAway = false
+      return false
+    }
+    let isDue = schedule.isDue(turn, atLeast: atLeast)
+    if isSeenAway || isDue { desk.saw(sampler.tid, turn) }
+    guard isDue else { return false }
+    isSeenAway = true
+    guard isAffordable() else { return true }
+    schedule.take(turn)
+    prepare()
+    desk.order(CaptureOrder(tid: sampler.tid, turn: turn.start))
+    return false
+  }
+
+  private func look(isQuick: Bool, _ stops: OwnStops, _ source: inout ProcSource) {
     do {
       if isQuick { detector.countQuickProbe() }
-      let probe = try sampler.probe(&source)
-      switches.read(sampler.tid, into: &detector)
+      var probe = try sampler.probe(&source)
+      probe.sleeps -= min(probe.sleeps, stops.sleeps)
+      switches.read(sampler.tid, stops: stops, into: &detector)
       detector.take(probe)
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
     } catch {
@@ -152,12 +188,19 @@ struct LoopWatcher {
   private var sightings: [Int32: (slices: UInt64, count: Int, name: [UInt8])] = [:]
   private var scanCursor = 0
   private(set) var canReadWaits = true
+  private let desk: CaptureDesk?
+  private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
+  private let watchesSince = Clock.now()
+  /// Told of once: captures that had to wait, as the budget was used up.
+  private var isSlowed = false
   /// What was told of the switch records last.
   private var toldSwitches = SwitchReader.Standing.notTried
 
   init(
-    _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?
+    _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?,
+    desk: CaptureDesk? = nil
   ) {
+    self.desk = desk
     self.settings = settings
     self.pid = pid
     self.points = points
@@ -200,8 +243,9 @@ struct LoopWatcher {
     var frames = 0
     var wantsQuick = false
     for loop in loops where !loop.isGone {
-      loop.probe(isQuick: isQuick, &source)
+      loop.probe(isQuick: isQuick, desk, &source)
       frames += emit(loop, into: &out)
+      frames += order(loop, into: &out)
       if loop.detector.wantsBurst { wantsQuick = true }
       if let rate = loop.takeRefusal() {
         EventCodec.encode(
@@ -215,6 +259,26 @@ struct LoopWatcher {
       }
     }
     return (frames, wantsQuick)
+  }
+
+  private mutating func order(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+    guard let desk else { return 0 }
+    let isTooMuch = loop.order(desk, atLeast: keptLengths.shortestKept) {
+      CaptureBudget.allows(
+        stopped: desk.costs.stopTotal, cpu: desk.cpu, elapsed: Clock.now() - watchesSince)
+    } prepare: {
+      // The pw-tracer of a launched target is there already.
+      if launchedAt == nil { desk.startTracer(pid) }
+    }
+    guard isTooMuch, !isSlowed else { return 0 }
+    isSlowed = true
+    let costs = desk.costs
+    EventCodec.encode(
+      .notice(
+        .stacksSlowed,
+        detail: "\(costs.stops) stops took \(Units.text(costs.stopTotal)), "
+          + "and perfwatch \(Units.text(desk.cpu)) of CPU"), into: &out)
+    return 1
   }
 
   /// The standing of every loop, and a look for threads that should be watched.
@@ -275,13 +339,18 @@ struct LoopWatcher {
     at time: Instant, exited: Bool, _ source: borrowing ProcSource, into out: inout ByteWriter
   ) -> Int {
     var frames = tellSwitches(isLast: true, into: &out)
+    desk?.stop()
+    if let refusal = desk?.refusal {
+      EventCodec.encode(.notice(.stacksRefused, detail: refusal.words), into: &out)
+      frames += 1
+    }
     for loop in loops where !loop.isGone || loop.sampler.tid.rawValue == pid.rawValue {
       frames += finish(loop, at: time, exited: exited, source, into: &out)
     }
     return frames
   }
 
-  private func finish(
+  private mutating func finish(
     _ loop: WatchedLoop, at time: Instant, exited: Bool, _ source: borrowing ProcSource,
     into out: inout ByteWriter
   ) -> Int {
@@ -292,12 +361,14 @@ struct LoopWatcher {
     return frames + 1
   }
 
-  private func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+  private mutating func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
     let news = loop.detector.news
     for item in news {
       switch item {
       case .began(let stall): EventCodec.encode(.stallBegan(stall), into: &out)
-      case .stalled(let stall): EventCodec.encode(.stall(stall), into: &out)
+      case .stalled(let stall):
+        keptLengths.add(stall.duration)
+        EventCodec.encode(.stall(stall), into: &out)
       case .retracted(let id): EventCodec.encode(.stallRetracted(id), into: &out)
       }
     }

@@ -54,7 +54,16 @@ public final class StackResolver {
     unwinder = Unwinder(pid, cache: cache, frameLimit: frameLimit, procRoot: root)
     let files = ModuleFiles()
     self.files = files
-    symbolizer = Symbolizer(root: "\(root)/\(pid)/root") { files.open($0) }
+    symbolizer = Symbolizer(root: Self.fileRoot(pid, root)) { files.open($0) }
+  }
+
+  /// Where the files of the process are: its own root, which goes with it, only where it is not ours.
+  private static func fileRoot(_ pid: ProcessID, _ root: String) -> String {
+    func link(_ path: String) -> [UInt8]? { try? Syscalls.readLink(path) }
+    let isOurs =
+      link("\(root)/\(pid)/root") == Array("/".utf8)
+      && link("\(root)/\(pid)/ns/mnt") == link("\(root)/self/ns/mnt")
+    return isOurs ? "/" : "\(root)/\(pid)/root"
   }
 
   /// Only the addresses: quick, and enough to tell whether another capture would lead further.
