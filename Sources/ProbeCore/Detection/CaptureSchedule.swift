@@ -54,6 +54,9 @@ struct CaptureSchedule: Sendable, Equatable {
     return taken < Self.limit && open.length >= next
   }
 
+  /// Whether no capture of this turn was ordered yet.
+  func isFirst(_ open: OpenTurn) -> Bool { open.start != turn }
+
   /// A capture of this turn was ordered.
   mutating func take(_ open: OpenTurn) {
     if open.start != turn {
@@ -73,11 +76,18 @@ struct CaptureBudget: Sendable, Equatable {
   /// symbol tables of a large program takes most of it.
   static let freeCPU = Nanoseconds.milliseconds(150)
 
+  /// A stall without any stack is worth little: the first one may cost up to so many times as much.
+  static let firstFactor: Int64 = 10
+
   /// Whether another capture is within it; else it has to wait.
+  ///
+  /// - Parameter isFirst: there is none yet of this turn.
   static func allows(
-    stopped: Nanoseconds, cpu: Nanoseconds, elapsed: Nanoseconds
+    stopped: Nanoseconds, cpu: Nanoseconds, elapsed: Nanoseconds, isFirst: Bool = false
   ) -> Bool {
-    stopped <= freeStops + elapsed / 1000 && cpu <= freeCPU + elapsed / 100
+    let factor = isFirst ? firstFactor : 1
+    return stopped <= (freeStops + elapsed / 1000) * factor
+      && cpu <= (freeCPU + elapsed / 100) * factor
   }
 }
 

@@ -29,13 +29,13 @@ struct OwnStops: Sendable, Equatable {
 
   static let windowsKept = 8
 
-  /// - Parameter wasBlocked: it was waiting in the kernel, and went back to that afterwards.
-  mutating func add(_ snapshot: StackSnapshot, wasBlocked: Bool) {
+  /// - Parameters:
+  ///   - asked: when we began to stop it; it went to sleep between then and `takenAt`.
+  ///   - wasBlocked: it was waiting in the kernel, and went back to that afterwards.
+  mutating func add(_ snapshot: StackSnapshot, asked: Instant, wasBlocked: Bool) {
     guard snapshot.stopTime > .zero else { return }
     sleeps += wasBlocked ? 2 : 1
-    // The last look that saw it going, and the first that saw it stopped.
-    let going = snapshot.takenAt + (.zero - snapshot.stopTime)
-    windows.append(going...max(going, snapshot.takenAt))
+    windows.append(asked...max(asked, snapshot.takenAt))
     if windows.count > Self.windowsKept { windows.removeFirst() }
   }
 }
@@ -229,12 +229,13 @@ final class CaptureDesk: Sendable {
   /// Runs the capture while nobody probes.
   func capturing<T: Sendable>(_ body: () -> T) -> T { gate.withLock { _ in body() } }
 
-  func deliver(_ copy: CapturedStack, took time: Nanoseconds) {
+  /// - Parameter asked: when the capture began.
+  func deliver(_ copy: CapturedStack, asked: Instant, took time: Nanoseconds) {
     facts.withLock { facts in
       facts.cpu += time
       facts.costs.add(copy.snapshot.stopTime)
       facts.stops[copy.order.tid, default: OwnStops()].add(
-        copy.snapshot, wasBlocked: copy.order.request.needsRegisters)
+        copy.snapshot, asked: asked, wasBlocked: copy.order.request.needsRegisters)
       if facts.copies.count < Self.capacity {
         facts.copies.append(copy)
       } else {

@@ -38,6 +38,7 @@ struct CaptureServer: ~Copyable {
       }
     }
     desk.deliver(
-      CapturedStack(order: order, snapshot: try result.get()), took: Clock.now() - begin)
+      CapturedStack(order: order, snapshot: try result.get()), asked: begin,
+      took: Clock.now() - begin)
   }
 }

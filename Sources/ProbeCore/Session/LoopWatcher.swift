@@ -84,7 +84,7 @@ private final class WatchedLoop {
   ///
   /// - Returns: whether one was due but is not affordable.
   func order(
-    _ desk: CaptureDesk, atLeast: Nanoseconds, isAffordable: () -> Bool, prepare: () -> Void
+    _ desk: CaptureDesk, atLeast: Nanoseconds, isAffordable: (_ isFirst: Bool) -> Bool, prepare: () -> Void
   ) -> Bool {
     guard !isGone, let turn = detector.openTurn else {
       if isSeenAway { desk.sawNoTurn(sampler.tid) }
@@ -95,7 +95,7 @@ private final class WatchedLoop {
     if isSeenAway || isDue { desk.saw(sampler.tid, turn) }
     guard isDue else { return false }
     isSeenAway = true
-    guard isAffordable() else { return true }
+    guard isAffordable(schedule.isFirst(turn)) else { return true }
     schedule.take(turn)
     prepare()
     desk.order(CaptureOrder(tid: sampler.tid, turn: turn.start))
@@ -263,9 +263,10 @@ struct LoopWatcher {
 
   private mutating func order(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
     guard let desk else { return 0 }
-    let isTooMuch = loop.order(desk, atLeast: keptLengths.shortestKept) {
+    let isTooMuch = loop.order(desk, atLeast: keptLengths.shortestKept) { isFirst in
       CaptureBudget.allows(
-        stopped: desk.costs.stopTotal, cpu: desk.cpu, elapsed: Clock.now() - watchesSince)
+        stopped: desk.costs.stopTotal, cpu: desk.cpu, elapsed: Clock.now() - watchesSince,
+        isFirst: isFirst)
     } prepare: {
       // The pw-tracer of a launched target is there already.
       if launchedAt == nil { desk.startTracer(pid) }
