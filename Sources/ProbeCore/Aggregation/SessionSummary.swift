@@ -141,6 +141,12 @@ extension SessionState {
       result.append(
         (.workInChildren, "\(Int(share)) % of the CPU of the target and its finished children"))
     }
+    let unnamed = summary.stalls.count { stall in
+      stall.stacks.contains { $0.frames.contains { $0.function == nil && $0.module == "[anon]" } }
+    }
+    if unnamed > 0 {
+      result.append((.unnamedCode, "in \(unnamed) of \(summary.stalls.count) stalls"))
+    }
     if summary.run.complete == false {
       result.append((.recordingCut, "its last event is not the end of the run"))
     }

@@ -15,7 +15,7 @@ struct CaptureSchedule: Sendable, Equatable {
   /// Captures of one turn.
   static let limit = 20
   /// Steps that are kept at `longestStep`, after those that grow.
-  private static let evenSteps = 7
+  private static let evenSteps = 5
   static let firstStep = Nanoseconds.milliseconds(50)
   static let longestStep = Nanoseconds.seconds(1)
 
@@ -29,7 +29,7 @@ struct CaptureSchedule: Sendable, Equatable {
   init(threshold: Nanoseconds) { firstLength = threshold / 2 }
 
   /// How long to wait after capture number `count`: 50 ms, growing as the Fibonacci numbers do, up to a
-  /// second; after ten seconds each step is twice the one before, so that 20 captures reach over
+  /// second; after some eight seconds each step is twice the one before, so that 20 captures reach over
   /// minutes (chosen).
   static func step(after count: Int) -> Nanoseconds {
     var (step, following) = (firstStep, firstStep)

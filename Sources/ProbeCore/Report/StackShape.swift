@@ -22,13 +22,24 @@ enum StackShape {
   static func lines(of frames: [Summary.Frame], isUnicode: Bool) -> [ShownFrame] {
     let mark = isUnicode ? "\u{2026}" : "..."
     func safe(_ text: String) -> String { DisplayText.safe(text, isUnicode: isUnicode) }
-    func line(_ frame: Summary.Frame) -> ShownFrame {
-      ShownFrame(
-        text: safe(StackTitle.text(frame)),
-        key: frame.function ?? "\(frame.module ?? "?")+\(frame.offset ?? "")", isOwn: isOwn(frame))
+    func line(_ frame: Summary.Frame, isInnermost: Bool = false) -> ShownFrame {
+      let module = frame.module ?? "?"
+      guard frame.function == nil else {
+        return ShownFrame(
+          text: safe(StackTitle.text(frame)), key: frame.function ?? "", isOwn: isOwn(frame))
+      }
+      // An address of a JIT's code says nothing, and means something else a moment later.
+      if module.hasPrefix("["), frame.inApp {
+        return ShownFrame(text: "code without a name", key: module, isOwn: true)
+      }
+      // Where it is in a function is no place of its own; where it was called from is.
+      let key = isInnermost ? module : "\(module)+\(frame.offset ?? "")"
+      return ShownFrame(text: safe(StackTitle.text(frame)), key: key, isOwn: isOwn(frame))
     }
     guard frames.contains(where: isOwn) else {
-      var shown = frames.prefix(systemLines).map(line)
+      var shown = frames.prefix(systemLines).enumerated().map {
+        line($0.element, isInnermost: $0.offset == 0)
+      }
       let rest = frames.dropFirst(systemLines)
       if !rest.isEmpty {
         let text = "\(mark) \(rest.count) more in \(safe(modules(Array(rest))))"
@@ -53,10 +64,10 @@ enum StackShape {
         shown.append(ShownFrame(text: text, key: text, isOwn: false))
       }
     }
-    for frame in frames {
+    for (index, frame) in frames.enumerated() {
       if isOwn(frame) {
         endRun()
-        shown.append(line(frame))
+        shown.append(line(frame, isInnermost: index == 0))
       } else {
         run.append(frame)
       }

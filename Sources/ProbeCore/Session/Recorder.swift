@@ -102,7 +102,7 @@ final class Recorder: Sendable {
   private func finish(_ keeper: StackKeeper?, _ sink: inout EventSink) {
     var out = ByteWriter()
     if let stacks, let keeper {
-      keeper.addLines(lineBudget, onlyInApp: false, into: &out)
+      keeper.addLines(lineBudget, isLast: true, into: &out)
       let desk = stacks.desk
       EventCodec.encode(
         .observer(

@@ -128,7 +128,7 @@ final class StackKeeper {
       }
     }
     write(told, into: &out)
-    if wantsLines, !told.isEmpty { addLines(liveLines, onlyInApp: true, into: &out) }
+    if wantsLines, !told.isEmpty { addLines(liveLines, isLast: false, into: &out) }
     desk.helpersSpent(resolver.helperCPU)
   }
 
@@ -184,10 +184,17 @@ final class StackKeeper {
     }
   }
 
-  /// Adds files and lines to what was told, as far as the time allows; the program's own code first.
-  func addLines(_ budget: TimeBudget, onlyInApp: Bool, into out: inout ByteWriter) {
+  /// Adds files and lines to the program's own code, as far as the time allows.
+  ///
+  /// Not to the system's, whose lines few can use: where Debian's debug files are installed, those of the
+  /// C library alone took 60 ms (measured). Only where all code is the system's are they worth it.
+  ///
+  /// - Parameter isLast: no more places will come.
+  func addLines(_ budget: TimeBudget, isLast: Bool, into out: inout ByteWriter) {
     name(places.withoutLines(isInApp: true), lines: budget, into: &out)
-    if !onlyInApp { name(places.withoutLines(isInApp: false), lines: budget, into: &out) }
+    if isLast, !places.hasInApp {
+      name(places.withoutLines(isInApp: false), lines: budget, into: &out)
+    }
     desk.helpersSpent(resolver.helperCPU)
   }
 
@@ -262,6 +269,8 @@ private struct CodePlaces {
       snapshot, UnwoundStack(stack: RawStack(frames: [frame], truncation: nil), missingAddress: nil)
     )
   }
+
+  var hasInApp: Bool { inApp.contains(true) }
 
   func withoutLines(isInApp: Bool) -> [Int] {
     (firstCurrent..<frames.count).filter { !hasLines[$0] && (inApp[$0] ?? false) == isInApp }

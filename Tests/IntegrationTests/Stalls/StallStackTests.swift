@@ -113,8 +113,7 @@ internal import Testing
     async throws
   {
     try await Lane.shared {
-      let run = try await Watched(
-        "poll_burn", options: Self.options + ["--record", "\(try Scratch().path)/r"])
+      let run = try await Watched("poll_burn", options: Self.options)
       let summary = try run.summary
       #expect(summary.observer.stops > 0)
       #expect(run.finished.status == .code(7))

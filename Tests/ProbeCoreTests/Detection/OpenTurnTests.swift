@@ -60,9 +60,9 @@ import Testing
     detector.take(probe(500, .running, slices: 20, sleeps: 19))
     detector.take(probe(525, .running, slices: 20, sleeps: 19))
     let before = try #require(detector.openTurn).length
-    detector.take(probe(900, .stopped, slices: 20, sleeps: 20))
+    detector.take(probe(600, .stopped, slices: 20, sleeps: 20))
     #expect(detector.openTurn == nil)
-    detector.take(probe(910, .running, slices: 21, sleeps: 20))
+    detector.take(probe(610, .running, slices: 21, sleeps: 20))
     #expect(try #require(detector.openTurn).length == before + .ms(10))
   }
 

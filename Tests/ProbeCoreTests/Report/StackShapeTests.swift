@@ -59,6 +59,31 @@ import Testing
     #expect(lines([]).isEmpty)
   }
 
+  @Test func `code of a JIT without names is one line, whatever its addresses`() {
+    func anonymous(_ offset: String) -> Summary.Frame {
+      .init(function: nil, module: "[anon]", offset: offset, found: .framePointer, inApp: true)
+    }
+    let node = Summary.Frame(
+      function: "Builtins_Entry", module: "/usr/bin/node", offset: "0x1", found: .cfi)
+    #expect(
+      lines([anonymous("0x10"), node, anonymous("0x20"), anonymous("0x30"), node, node])
+        == ["code without a name", "Builtins_Entry (node)", "code without a name \u{d7} 2", "… 2 in node"])
+  }
+
+  @Test func `the place in a function without a name does not tell stacks apart`() {
+    func stack(_ offset: String, from caller: String) -> [ShownFrame] {
+      let frames = [offset, caller].map {
+        Summary.Frame(
+          function: nil, module: "/opt/stripped", offset: $0, found: .cfi, inApp: true)
+      }
+      return StackShape.lines(of: frames, isUnicode: true)
+    }
+    let first = stack("0x10", from: "0x99")
+    #expect(first.map(\.key) == stack("0x11", from: "0x99").map(\.key))
+    #expect(first.map(\.key) != stack("0x10", from: "0x98").map(\.key))
+    #expect(first.map(\.text) == ["stripped+0x10", "stripped+0x99"])
+  }
+
   @Test func `stacks that show the same are one group, whatever their lines`() {
     var first = frames("+parse", "+main")
     first[0].line = 1
