@@ -31,7 +31,8 @@ extension CaptureRefusal {
     case .moved: "it moved on each time"
     case .wouldInterrupt(let call): "a stop would show as EINTR from \(call)"
     case .uninterruptible: "it waits uninterruptibly"
-    case .traced(let tracer): tracer.map { "traced by process \($0)" } ?? "traced by another process"
+    case .traced(let tracer):
+      tracer.map { "traced by process \($0)" } ?? "traced by another process"
     case .notPermitted: "the kernel does not permit it"
     case .wrongMachine: "a 32-bit program"
     case .malformed: "/proc could not be understood"

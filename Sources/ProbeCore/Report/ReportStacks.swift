@@ -111,7 +111,8 @@ extension ReportSections {
       let share = DisplayText.pad(row.share, to: width, isRight: true)
       let count = DisplayText.pad(row.count, to: countWidth, isRight: true)
       var line = StyledLine("      \(share)  \(count)  ", .heading)
-      line.append(String(repeating: "  ", count: row.depth) + row.line.text,
+      line.append(
+        String(repeating: "  ", count: row.depth) + row.line.text,
         row.line.isOwn ? .plain : .dim)
       layout.add(.line(line))
     }

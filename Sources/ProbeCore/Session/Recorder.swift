@@ -180,7 +180,8 @@ struct RecorderThread: ~Copyable {
   /// - Parameters:
   ///   - queue: is closed.
   ///   - wait: called while that takes its time, until the recorder is done.
-  mutating func finish(_ end: SessionEnd, _ queue: EventQueue, wait: (Recorder) -> Void) -> Recorder {
+  mutating func finish(_ end: SessionEnd, _ queue: EventQueue, wait: (Recorder) -> Void) -> Recorder
+  {
     recorder.end(end)
     queue.close()
     if let thread = thread.take() {

@@ -159,7 +159,9 @@ import Testing
 
   @Test func `while a stall lasts the program's own function is named`() {
     var state = Script.state([Script.seen(100, "main"), began(1, at: 1000)])
-    #expect(state.openStalls(at: Script.at(1300))[0].text == "stall: main (100) for 300 ms so far (stall)")
+    #expect(
+      state.openStalls(at: Script.at(1300))[0].text == "stall: main (100) for 300 ms so far (stall)"
+    )
     state.apply(
       .codePlace(
         CodePlaceReading(

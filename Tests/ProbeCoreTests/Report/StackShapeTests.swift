@@ -22,11 +22,12 @@ import Testing
   @Test func `system functions are folded, but for what the program called`() {
     #expect(
       lines(
-        frames("futex_wait", "lock_slow", "pthread_mutex_lock", "+take", "qsort_r", "qsort", "+sort",
+        frames(
+          "futex_wait", "lock_slow", "pthread_mutex_lock", "+take", "qsort_r", "qsort", "+sort",
           "+main", "start_call", "start")) == [
-        "pthread_mutex_lock (libc.so.6), … 2 deeper", "take", "… 2 in libc.so.6", "sort", "main",
-        "… 2 in libc.so.6",
-      ])
+          "pthread_mutex_lock (libc.so.6), … 2 deeper", "take", "… 2 in libc.so.6", "sort", "main",
+          "… 2 in libc.so.6",
+        ])
   }
 
   @Test func `a single system function keeps its name, the start-up code does not count as own`() {
@@ -67,7 +68,10 @@ import Testing
       function: "Builtins_Entry", module: "/usr/bin/node", offset: "0x1", found: .cfi)
     #expect(
       lines([anonymous("0x10"), node, anonymous("0x20"), anonymous("0x30"), node, node])
-        == ["code without a name", "Builtins_Entry (node)", "code without a name \u{d7} 2", "… 2 in node"])
+        == [
+          "code without a name", "Builtins_Entry (node)", "code without a name \u{d7} 2",
+          "… 2 in node",
+        ])
   }
 
   @Test func `the place in a function without a name does not tell stacks apart`() {

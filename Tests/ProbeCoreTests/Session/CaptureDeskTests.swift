@@ -11,7 +11,9 @@ import Testing
     CaptureDesk(control: try WatchControl(), queue: EventQueue(), inAppPatterns: [])
   }
 
-  private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+  private func at(_ milliseconds: Int64) -> Instant {
+    Instant(nanoseconds: milliseconds * 1_000_000)
+  }
 
   private func turn(_ start: Int64, seen: Int64) -> OpenTurn {
     OpenTurn(start: at(start), length: .milliseconds(seen - start), lastSeen: at(seen))
@@ -63,7 +65,8 @@ import Testing
     var served = 0
     while let order = desk.nextOrder() {
       served += 1
-      desk.deliver(CapturedStack(order: order, snapshot: snapshot(200, stop: .zero)), asked: at(200),
+      desk.deliver(
+        CapturedStack(order: order, snapshot: snapshot(200, stop: .zero)), asked: at(200),
         took: .zero)
     }
     #expect(served == 16)

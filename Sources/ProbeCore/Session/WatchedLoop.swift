@@ -1,0 +1,146 @@
+// One watched loop thread: its open files, its records, what the detector makes of them, and when its
+// stack is wanted. Lives on pw-poller.
+
+/// One watched thread with its files.
+final class WatchedLoop {
+  var sampler: LoopSampler
+  var trace: WaitTrace?
+  var switches = SwitchReader(from: Clock.now())
+  var detector: LoopDetector
+  /// Records since `countedSince`, to notice a thread that waits too often to be traced.
+  private var recordCount = 0
+  private var lagging = 0
+  private var countedSince = Clock.now()
+  /// Set when tracing was given up and not yet told: how often the thread waited.
+  private var waitsPerSecond: Int?
+  var isGone = false
+  /// Until tracing was begun or has failed.
+  private var mayBeTraced = true
+  private var schedule: CaptureSchedule
+  private var isSeenAway = false
+
+  init(
+    _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
+    _ source: inout ProcSource
+  ) throws(ReadingError) {
+    schedule = CaptureSchedule(threshold: settings.threshold)
+    sampler = try LoopSampler(tid, &source)
+    var settings = settings
+    if let points, settings.observer == .kernel { trace = Self.trace(tid, points) }
+    if trace == nil { settings.observer = .proc }
+    detector = LoopDetector(tid: tid, settings)
+  }
+
+  /// Begins to trace a thread that has shown to be a loop.
+  ///
+  /// Not from its start: with both tracepoints switched on and off twice `perfwatch run true` took 170 ms
+  /// longer (measured), which a short program would feel in how long perfwatch takes to end.
+  func beginTracing(_ points: TracePoints) {
+    guard mayBeTraced, trace == nil, detector.isAtRest else { return }
+    mayBeTraced = false
+    trace = Self.trace(sampler.tid, points)
+    guard trace != nil else { return }
+    switches.end()
+    countedSince = Clock.now()
+    detector.goOnWithRecords()
+  }
+
+  private static func trace(_ tid: ThreadID, _ points: TracePoints) -> WaitTrace? {
+    // Not permitted, or the thread is gone: then probes alone tell.
+    try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
+  }
+
+  /// - Parameter desk: where stacks are ordered; nil if none are taken.
+  func probe(isQuick: Bool, _ desk: CaptureDesk?, _ source: inout ProcSource) {
+    takeRecords(source)
+    guard let desk else { return look(isQuick: isQuick, OwnStops(), &source) }
+    desk.undisturbed(sampler.tid) { look(isQuick: isQuick, $0, &source) }
+  }
+
+  /// Orders a capture if the thread is in a turn that is worth it.
+  ///
+  /// - Returns: whether one was due but is not affordable.
+  func order(
+    _ desk: CaptureDesk, atLeast: Nanoseconds, isAffordable: (_ isFirst: Bool) -> Bool,
+    prepare: () -> Void
+  ) -> Bool {
+    guard !isGone, let turn = detector.openTurn else {
+      if isSeenAway { desk.sawNoTurn(sampler.tid) }
+      isSeenAway = false
+      return false
+    }
+    let isDue = schedule.isDue(turn, atLeast: atLeast)
+    if isSeenAway || isDue { desk.saw(sampler.tid, turn) }
+    guard isDue else { return false }
+    isSeenAway = true
+    guard isAffordable(schedule.isFirst(turn)) else { return true }
+    schedule.take(turn)
+    prepare()
+    desk.order(CaptureOrder(tid: sampler.tid, turn: turn.start))
+    return false
+  }
+
+  private func look(isQuick: Bool, _ stops: OwnStops, _ source: inout ProcSource) {
+    do {
+      if isQuick { detector.countQuickProbe() }
+      var probe = try sampler.probe(&source)
+      probe.sleeps -= min(probe.sleeps, stops.sleeps)
+      switches.read(sampler.tid, stops: stops, into: &detector)
+      detector.take(probe)
+      if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
+    } catch {
+      if error == .gone { isGone = true }
+    }
+  }
+
+  func takeRecords(_ source: borrowing ProcSource) {
+    guard trace != nil else { return }
+    var records: [(Instant, WaitTraceRecord)] = []
+    let isUpToDate = trace?.take { records.append(($0, $1)) } ?? true
+    for (time, record) in records {
+      switch record {
+      case .entered(let call, _, _, _)
+      where WaitCalls.exits.contains(Int32(truncatingIfNeeded: call)):
+        detector.take(WaitRecord(at: time, step: .exiting))
+      case .entered(let call, let arguments, let stack, let counter):
+        let wait = sampler.wait(
+          Int32(truncatingIfNeeded: call), arguments, stack, counter, source)
+        detector.take(WaitRecord(at: time, step: .entered(wait)))
+      case .left: detector.take(WaitRecord(at: time, step: .left))
+      case .lost: detector.take(WaitRecord(at: time, step: .lost))
+      }
+    }
+    detector.setLagging(!isUpToDate)
+    giveUpIfTooMany(records.count, isUpToDate: isUpToDate)
+  }
+}
+
+extension WatchedLoop {
+  /// Waits a second beyond which the thread is no longer traced. Chosen, not measured: at a
+  /// microsecond a record it would be slowed down by 1 to 2 %.
+  static let tolerable = 10_000
+  /// Probes in a row that may leave records behind. Chosen.
+  static let patience = 4
+
+  /// How often the thread waited when tracing was given up; once.
+  func takeRefusal() -> Int? {
+    defer { waitsPerSecond = nil }
+    return waitsPerSecond
+  }
+
+  private func giveUpIfTooMany(_ records: Int, isUpToDate: Bool) {
+    recordCount += records
+    let time = Clock.now() - countedSince
+    // What lags behind cannot tell whether a turn goes on.
+    lagging = isUpToDate ? 0 : lagging + 1
+    guard time >= .milliseconds(500) || lagging > Self.patience else { return }
+    // Two records a wait.
+    let rate = Int(Double(recordCount) / 2 / time.inSeconds)
+    recordCount = 0
+    countedSince = Clock.now()
+    guard rate > Self.tolerable || lagging > Self.patience else { return }
+    waitsPerSecond = rate
+    trace = nil
+    detector.fallBackToProbes()
+  }
+}
