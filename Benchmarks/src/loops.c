@@ -3,6 +3,8 @@
  *   loops calm COUNT   COUNT loop threads, main included, each turning 50 times a second
  *   loops paced        one loop, 1000 turns a second by a timer, a fixed piece of work each
  *   loops full         one loop that always finds work: a fixed piece of about 1 ms each
+ *   loops busy         the same in pieces of about 0.2 ms
+ *   loops frames       one loop, 60 turns a second by a timer, about 8 ms of work each
  * Prints "ready". `paced` and `full` answer every byte on standard input with a line
  * "turns thread-cpu-ns monotonic-ns" and end with it. */
 #include "common.h"
@@ -83,7 +85,8 @@ int main(int argc, char **argv) {
   if (argc < 2) return 2;
   int others = argc > 2 ? atoi(argv[2]) - 1 : 0;
   int is_paced = !strcmp(argv[1], "paced"), is_full = !strcmp(argv[1], "full");
-  unsigned long rounds = is_paced ? rounds_for(200e3) : is_full ? rounds_for(1e6) : 0;
+  int is_busy = !strcmp(argv[1], "busy"), has_frames = !strcmp(argv[1], "frames");
+  unsigned long rounds = rounds_for(is_full ? 1e6 : has_frames ? 8e6 : 200e3);
   pthread_attr_t small;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 64 * 1024);
@@ -94,7 +97,8 @@ int main(int argc, char **argv) {
   printf("ready\n");
   fflush(stdout);
   if (is_paced) count_turns(timer_queue(1000000), rounds);
-  if (is_full) {
+  if (has_frames) count_turns(timer_queue(16666667), rounds);
+  if (is_full || is_busy) {
     int queue = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data = {.fd = eventfd(1, 0)}};
     if (epoll_ctl(queue, EPOLL_CTL_ADD, event.data.fd, &event)) return 1;

@@ -17,6 +17,12 @@ uint32_t cprobe_crc32(uint32_t crc, const uint8_t *bytes, size_t size) {
   return (uint32_t)crc32_z(crc, bytes, size);
 }
 
+int64_t cprobe_inflate(const uint8_t *bytes, size_t size, uint8_t *out, size_t capacity) {
+  uLongf count = capacity;
+  int result = uncompress(out, &count, bytes, size);
+  return result == Z_OK ? (int64_t)count : result == Z_BUF_ERROR ? -E2BIG : -EINVAL;
+}
+
 int64_t cprobe_unxz(const uint8_t *bytes, size_t size, uint8_t *out, size_t capacity) {
   uint64_t memory = 64 << 20;
   size_t from = 0, to = 0;

@@ -64,6 +64,10 @@ int cprobe_duplicate(int fd);
 /// CRC-32 as .gnu_debuglink has it, continued from `crc` (0 at first).
 uint32_t cprobe_crc32(uint32_t crc, const uint8_t *bytes, size_t size);
 
+/// Unpacks a zlib stream; the size of the result, or a negative errno: -E2BIG if `capacity` is not
+/// enough or the stream is cut, -EINVAL for anything that is no such stream.
+int64_t cprobe_inflate(const uint8_t *bytes, size_t size, uint8_t *out, size_t capacity);
+
 /// Unpacks an .xz stream; the size of the result, or a negative errno: -E2BIG if `capacity` is not
 /// enough (or 64 MiB for the decoder), -EINVAL for anything that is no whole .xz stream.
 int64_t cprobe_unxz(const uint8_t *bytes, size_t size, uint8_t *out, size_t capacity);

@@ -19,6 +19,8 @@ public struct StackCapturer: ~Copyable {
   /// /proc/<pid>/task; of this process for good, also when its number is used again.
   private let folder: FileDescriptor
   private var tracer = TaskTracer()
+  /// What the syscall file said of the thread when it was captured; of the last capture that gave one.
+  public private(set) var line = SyscallLine.running
   /// Of the thread that was captured last.
   private var kept: CaptureFiles?
 
@@ -59,6 +61,8 @@ public struct StackCapturer: ~Copyable {
       } catch {
         // At its end, and while another thread's exec takes its number over, a thread answers EPERM
         // to everybody (measured: for less than 0.1 ms).
+        // A thread in an exec has no stack either.
+        if error == .kernelThread, files.stat()?.isKernelThread == false { continue }
         denials += 1
         if error != .notPermitted || denials == 3 { throw error }
         var nothing = PollSet([])
@@ -86,12 +90,16 @@ public struct StackCapturer: ~Copyable {
     switch plan {
     case .refuse(.traced): throw .traced(by: files.tracer())
     case .refuse(let refusal): throw refusal
-    case .stop: return try stop(files, bytes, request.extent)
+    case .stop:
+      let snapshot = try stop(files, bytes, request.extent)
+      self.line = line
+      return snapshot
     case .withoutStop(let stackPointer, let programCounter):
       let takenAt = Clock.now()
       let regions = try copy(files.tid, stackPointer, request.extent)
       // The same place is not enough: it may have left and come back with another stack above.
       guard try files.readLine() == bytes, files.slices() == slices else { return nil }
+      self.line = line
       return StackSnapshot(
         tid: files.tid, takenAt: takenAt, stopTime: .zero,
         registers: RegisterFile(

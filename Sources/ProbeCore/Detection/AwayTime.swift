@@ -164,7 +164,7 @@ extension Summary.CauseParts {
     case .sleep: sleep += time
     case .child: child += time
     case .pageFault: pageFault += time
-    case .idle, .join, .other: otherWait += time
+    case .idle, .join, .other, .signal: otherWait += time
     }
   }
 }

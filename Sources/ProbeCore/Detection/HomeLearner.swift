@@ -34,6 +34,9 @@ struct HomeLearner: Sendable, Equatable {
   /// The C library has two system call instructions a cancellation point, and moves from one to the other
   /// when the first thread is created (measured: 63 bytes of code and 40 of stack apart).
   static let twinCode: UInt64 = 128
+  /// A thread of a moving loop that waits in a lock so much deeper than its idle wait, or less deep, has
+  /// nothing to do. Chosen: a few frames, more than waiting on a condition takes.
+  static let spareDepth: UInt64 = 1024
   static let twinStack: UInt64 = 64
 
   private(set) var standing = Standing.learning {
@@ -54,11 +57,17 @@ struct HomeLearner: Sendable, Equatable {
   /// Idle waits in a row without a visit to a learnt home, and visits to a home that was given up.
   private var idleInARow = 0
   private var returns = 0
+  /// Locks and sleeps of a thread of a moving loop, as long as they count as home.
+  private var spares: Set<WaitSite> = []
+
+  /// Its loop moves between threads: without work it is parked as well as in its idle wait.
+  private(set) var isSharing = false
 
   /// The homes and how often each was visited, most visited first.
   var homeVisits: [(site: WaitSite, visits: Int)] {
     let sites =
-      standing == .idleWaits ? calls.filter { $0.value == .idle }.map(\.key) : Array(homes)
+      standing == .idleWaits
+      ? calls.filter { $0.value == .idle || spares.contains($0.key) }.map(\.key) : Array(homes)
     return sites.map { ($0, visits[$0] ?? 0) }
       .sorted {
         ($0.visits, $0.site.stackPointer, $0.site.programCounter)
@@ -70,6 +79,7 @@ struct HomeLearner: Sendable, Equatable {
   mutating func arrived(_ wait: Wait) {
     guard wait.waitClass != .never else { return }
     guard visits[wait.site] != nil || visits.count < Self.capacity else { return }
+    if isSpare(wait) { spares.insert(wait.site) }
     visits[wait.site, default: 0] += 1
     calls[wait.site] = wait.waitClass
     arrivals += 1
@@ -82,8 +92,14 @@ struct HomeLearner: Sendable, Equatable {
     switch standing {
     case .learning: settle()
     case .places: reconsiderPlaces(wait)
-    case .idleWaits: reconsiderIdleWaits(wait)
+    case .idleWaits: if !isSharing { reconsiderIdleWaits(wait) }
     }
+  }
+
+  /// The thread takes turns with others at a loop's wait: nothing has to be learnt any more.
+  mutating func shareLoop() {
+    isSharing = true
+    if standing != .idleWaits { becomeIdleWaits() }
   }
 
   /// A program may sleep through its start and only then enter its real loop. Single idle waits between
@@ -154,7 +170,7 @@ struct HomeLearner: Sendable, Equatable {
   func isHome(_ wait: Wait) -> Bool {
     switch standing {
     case .learning: wait.waitClass == .idle
-    case .idleWaits: wait.waitClass == .idle || isPark(wait)
+    case .idleWaits: wait.waitClass == .idle || isPark(wait) || isSpare(wait)
     case .places: homes.contains(wait.site) || homes.contains { isTwin(wait.site, of: $0) }
     }
   }
@@ -170,6 +186,23 @@ struct HomeLearner: Sendable, Equatable {
   private func isPark(_ wait: Wait) -> Bool {
     wait.waitClass == .learnable && wait.category == .lock
       && established.contains { isBeside(wait.site, $0) }
+  }
+
+  /// Waits for its turn at the loop, or for work; a thread that was never seen at the loop's wait has no
+  /// depth to compare with. A runtime's housekeeper (Go's sysmon) sleeps by the runtime's own stub, which
+  /// no handler uses.
+  private func isSpare(_ wait: Wait) -> Bool {
+    guard isSharing, wait.waitClass == .learnable else { return false }
+    switch wait.category {
+    case .lock: return wait.site.stackPointer.saturatedAdding(Self.spareDepth) >= outermostIdle
+    case .sleep:
+      return outermostIdle == 0
+        || calls.contains {
+          $0.value == .idle
+            && distance($0.key.programCounter, wait.site.programCounter) <= Self.runtimeCode
+        }
+    case .idle, .disk, .pipe, .socket, .child, .pageFault, .join, .other, .signal: return false
+    }
   }
 
   /// The same runtime's code a few instructions away, and not deeper in the stack: no handler.

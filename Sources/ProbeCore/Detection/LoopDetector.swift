@@ -132,6 +132,28 @@ struct LoopDetector: Sendable {
   /// Whether the last probe saw the thread at a known home.
   var isAtRest: Bool { learner.standing != .learning && follower.isAtRest }
 
+  /// Its loop moves between threads: see `HomeLearner.shareLoop`. What it is seen doing may be other work
+  /// than the loop's, so from here on a stall is only probable.
+  mutating func shareLoop() {
+    guard !learner.isSharing else { return }
+    learner.shareLoop()
+    follower.isSharing = true
+  }
+
+  /// What the loop's other threads have computed since this one was last at rest.
+  mutating func setOthers(computed time: Nanoseconds) { follower.log.othersComputed = time }
+
+  /// The thread was seen to come to this place so often before it was watched.
+  mutating func startKnowing(_ wait: Wait, visits: Int) {
+    for _ in 0..<visits { learner.arrived(wait) }
+  }
+
+  /// Whether it came home again and again: once is no loop.
+  var hasLooped: Bool {
+    learner.standing != .learning
+      && learner.homeVisits.reduce(0) { $0 + $1.visits } >= HomeLearner.visitsThatEstablish
+  }
+
   /// No more records will come: go on with probes alone.
   mutating func fallBackToProbes() {
     if learner.standing == .learning { kept.removeAll() }

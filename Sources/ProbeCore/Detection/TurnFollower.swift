@@ -37,6 +37,8 @@ struct TurnFollower: Sendable {
   var isLagging = false
   /// It has been seen to turn faster than probes can follow: then nothing that they say is certain.
   var turnsUnseen = false
+  /// Its loop moves between threads.
+  var isSharing = false
   /// By how much the start was put later than it may have been.
   var startDoubt = Nanoseconds.zero
   /// What records of its switches say since home was left; nil where there are none.
@@ -276,7 +278,7 @@ struct TurnFollower: Sendable {
   }
 
   private var certainty: Certainty {
-    if hasLost { return .probable }
+    if hasLost || isSharing { return .probable }
     if isExact { return .exact }
     // A thread that only ran may have been home without sleeping there: its wait was over at once. What
     // was mostly seen blocked away from home was nowhere else.
@@ -296,11 +298,16 @@ struct TurnFollower: Sendable {
       return
     }
     let start = isExact ? after : middle(after, before)
-    guard time - start - away.stopped >= settings.threshold else { return }
+    let length = time - start - away.stopped
+    let runDelay = (away.last ?? away.base).runDelay - away.base.runDelay
+    let kind: StallKind = isStartup ? .startup : nested == nil ? .stall : .nested
+    guard length >= log.limit(of: kind), !log.isWorkOfMany(length, runDelay: runDelay) else {
+      return
+    }
     if !isExact {
       if away.hiddenSleeps > 0, burstLeft > 0 { return }
     }
-    log.begin(isStartup ? .startup : nested == nil ? .stall : .nested, start: start)
+    log.begin(kind, start: start)
   }
 
   /// The turn that goes on, if it is very likely one: worth a look at the thread's stack.

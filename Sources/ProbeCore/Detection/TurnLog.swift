@@ -42,6 +42,8 @@ struct TurnLog: Sendable, Equatable {
   private(set) var histogram = TurnHistogram()
   var undecided = Nanoseconds.zero
   private(set) var startup: Nanoseconds?
+  /// By the other threads of a loop that moves, in the turn that goes on.
+  var othersComputed = Nanoseconds.zero
   private(set) var news: [LoopNews] = []
   private var nextID: Int
   private var open: (id: Int, start: Instant)?
@@ -82,8 +84,32 @@ struct TurnLog: Sendable, Equatable {
     open = nil
   }
 
+  /// Whether others of the loop's threads computed for a quarter of a turn or more. Then they work at the
+  /// same time, as a pool does. Chosen: far more than a runtime's timers and housekeeping take.
+  ///
+  /// - Parameter runDelay: its part without a CPU; on a busy machine the others had none then either.
+  func isWorkOfMany(_ length: Nanoseconds, runDelay: Nanoseconds) -> Bool {
+    othersComputed > .zero && othersComputed * 4 >= length - runDelay
+  }
+
+  /// From which length on a turn of that kind is told. Starting an interpreter takes 50 to 200 ms, and who
+  /// asks for stalls of 50 ms means the loop: start-up has to be a stall by the usual measure as well.
+  func limit(of kind: StallKind) -> Nanoseconds {
+    kind == .startup ? max(threshold, Self.startupThreshold) : threshold
+  }
+
+  /// The threshold that holds if none is set.
+  static let startupThreshold = Nanoseconds.milliseconds(250)
+
   /// A turn has ended.
   mutating func end(_ turn: Turn) {
+    if turn.kind != .startup, turn.judged >= threshold,
+      isWorkOfMany(turn.judged, runDelay: turn.parts.runDelay)
+    {
+      undecided += turn.length
+      retract()
+      return
+    }
     if turn.kind == .startup { startup = turn.length }
     if turn.kind == .stall {
       turns += 1
@@ -96,7 +122,7 @@ struct TurnLog: Sendable, Equatable {
     }
     let wasOpen = open
     open = nil
-    guard turn.judged >= threshold else {
+    guard turn.judged >= limit(of: turn.kind) else {
       if let wasOpen { news.append(.retracted(wasOpen.id)) }
       return
     }

@@ -12,6 +12,11 @@ public enum Clock {
   /// CLOCK_REALTIME in nanoseconds since 1970; used once, to date the run.
   public static func wallClock() -> Int64 { read(CLOCK_REALTIME) ?? 0 }
 
+  /// The clock with that number, since its own zero; nil if there is none.
+  static func time(of clock: Int32) -> Nanoseconds? {
+    read(clockid_t(clock)).map { Nanoseconds($0) }
+  }
+
   /// CLOCK_PROCESS_CPUTIME_ID: CPU that perfwatch itself has used.
   public static func ownCPU() -> Nanoseconds { Nanoseconds(read(CLOCK_PROCESS_CPUTIME_ID) ?? 0) }
 

@@ -130,4 +130,17 @@ public final class SymbolFile: Sendable {
     }
     return nil
   }
+
+  /// Unpacks a zlib stream to exactly `size` bytes; nil if it does not give them.
+  static func inflate(_ packed: [UInt8], size: Int) -> [UInt8]? {
+    guard size > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: size)
+    let count = unsafe buffer.withUnsafeMutableBufferPointer { out in
+      unsafe packed.withUnsafeBufferPointer { bytes in
+        guard let to = out.baseAddress, let from = bytes.baseAddress else { return -Int64(EINVAL) }
+        return unsafe cprobe_inflate(from, bytes.count, to, out.count)
+      }
+    }
+    return count == Int64(size) ? buffer : nil
+  }
 }

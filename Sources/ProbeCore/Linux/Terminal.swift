@@ -55,6 +55,19 @@ public enum Terminal {
   public static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
     (try? Syscalls.writeAll(descriptor, bytes)) != nil
   }
+
+  /// As `write`, for results whose loss is a failure.
+  ///
+  /// - Returns: false if the reader is gone (EPIPE).
+  public static func send(_ descriptor: Int32, _ bytes: [UInt8]) throws(SystemError) -> Bool {
+    do {
+      try Syscalls.writeAll(descriptor, bytes)
+      return true
+    } catch {
+      if error.code == EPIPE { return false }
+      throw error
+    }
+  }
 }
 
 /// The environment, read only.

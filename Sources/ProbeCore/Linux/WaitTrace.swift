@@ -21,7 +21,7 @@ struct TracePoints: Sendable, Equatable {
   ///
   /// - Throws: one line that says what is missing and how to get it.
   static func find() throws(ObserverProblem) -> TracePoints {
-    guard let place = mountPoint() else {
+    guard let place = MountTable.place(type: "tracefs") else {
       throw ObserverProblem(
         "tracefs is not mounted; as root: mount -t tracefs tracefs /sys/kernel/tracing")
     }
@@ -49,18 +49,6 @@ struct TracePoints: Sendable, Equatable {
         "the kernel does not permit tracepoints (\(error.call): \(error.reason)); "
           + "run as root or with CAP_PERFMON")
     }
-  }
-
-  private static func mountPoint() -> String? {
-    guard let bytes = try? InputFile.read("/proc/self/mounts") else { return nil }
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      let fields = line.split(separator: UInt8(ascii: " "))
-      guard fields.count >= 3 else { continue }
-      if fields[2].elementsEqual("tracefs".utf8) {
-        return String(decoding: fields[1], as: UTF8.self)
-      }
-    }
-    return nil
   }
 }
 

@@ -21,6 +21,8 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case sudoRoot = "sudo-root"
   case tracingGivenUp = "tracing-given-up"
   case otherLoops = "other-loops"
+  case loopMoves = "loop-moves"
+  case loopsElsewhere = "loops-elsewhere"
   case stallsNotWatched = "stalls-not-watched"
   case stacksSlowed = "stacks-slowed"
   case stacksRefused = "stacks-refused"
@@ -47,6 +49,9 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .sudoRoot: "the target runs as root: \(detail)"
     case .tracingGivenUp: "the kernel's records were given up to spare the target: \(detail)"
     case .otherLoops: "other threads loop, too: \(detail)"
+    case .loopMoves: "the event loop moves between threads, and all of them are watched: \(detail)"
+    case .loopsElsewhere:
+      "the main thread only waits; the loops of other threads are watched instead: \(detail)"
     case .stallsNotWatched: "stalls were not judged: \(detail)"
     case .stacksSlowed: "stacks are taken less often, to spare the target: \(detail)"
     case .stacksRefused: "no stacks were taken in stalls: \(detail)"
@@ -77,6 +82,9 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .sudoRoot: "drop it with `perfwatch run setpriv --reuid UID -- CMD` if that is not meant"
     case .tracingGivenUp: "its stalls are seen by /proc from here on, less exactly"
     case .otherLoops: "watch them with --watch-thread NAME or --watch loops"
+    case .loopMoves:
+      "they may do other work than the loop's as well, so their stalls are only probable"
+    case .loopsElsewhere: "watch others with --watch-thread NAME or --watch loops"
     case .stallsNotWatched: "CPU, memory and threads are measured"
     case .stacksSlowed: "raise --stall-threshold to look at the longer stalls only"
     case .unnamedCode:

@@ -63,6 +63,7 @@ extension CodePlaceReading {
     out.put(number)
     out.put(list: frames) { out, frame in
       out.put(optional: frame.function) { $0.put($1) }
+      out.put(optional: frame.functionOffset) { $0.put($1) }
       out.put(optional: frame.module) { $0.put($1) }
       out.put(optional: frame.offset) { $0.put($1) }
       out.put(optional: frame.file) { $0.put($1) }
@@ -80,11 +81,12 @@ extension CodePlaceReading {
     number = try reader.int()
     frames = try reader.list { (r) throws(WireError) in
       let function = try text(&r)
+      let start = try r.optional { (r) throws(WireError) in try r.unsigned() }
       let module = try text(&r)
       let offset = try text(&r)
       let file = try text(&r)
       return Summary.Frame(
-        function: function, module: module, offset: offset, file: file,
+        function: function, functionOffset: start, module: module, offset: offset, file: file,
         line: try r.optional { (r) throws(WireError) in try r.int() }, inlined: try r.bool(),
         found: try r.word(FrameSource.init(rawValue:)), inApp: try r.bool())
     }

@@ -117,6 +117,9 @@ extension Summary {
 
   public struct Frame: Sendable, Equatable, Codable {
     public var function: String?
+    /// Bytes from the beginning of the function to `offset`; nil where the function is not known, and
+    /// for one that was inlined.
+    public var functionOffset: UInt64?
     public var module: String?
     public var offset: String?
     public var file: String?
@@ -127,10 +130,12 @@ extension Summary {
     public var inApp: Bool
 
     public init(
-      function: String?, module: String?, offset: String?, file: String? = nil, line: Int? = nil,
-      inlined: Bool = false, found: FrameSource, inApp: Bool = false
+      function: String?, functionOffset: UInt64? = nil, module: String?, offset: String?,
+      file: String? = nil, line: Int? = nil, inlined: Bool = false, found: FrameSource,
+      inApp: Bool = false
     ) {
       self.function = function
+      self.functionOffset = functionOffset
       self.module = module
       self.offset = offset
       self.file = file

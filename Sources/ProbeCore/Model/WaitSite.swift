@@ -12,7 +12,7 @@ public enum WaitClass: UInt8, Sendable {
 
 /// What a blocked thread waits for, as far as the call tells; `join` is the end of another thread.
 public enum WaitCategory: UInt8, Sendable, CaseIterable {
-  case idle, lock, disk, pipe, socket, sleep, child, pageFault, join, other
+  case idle, lock, disk, pipe, socket, sleep, child, pageFault, join, other, signal
 }
 
 /// A place where a thread waits: the call, and the user's registers at it.
@@ -37,10 +37,16 @@ public struct Wait: Sendable, Equatable {
   public var site: WaitSite
   public var waitClass: WaitClass
   public var category: WaitCategory
+  /// The descriptor of the epoll or ring that is waited on; nil for every other wait. Threads that wait
+  /// on the same one serve the same loop.
+  public var queue: UInt64?
 
-  public init(site: WaitSite, waitClass: WaitClass, category: WaitCategory) {
+  public init(
+    site: WaitSite, waitClass: WaitClass, category: WaitCategory, queue: UInt64? = nil
+  ) {
     self.site = site
     self.waitClass = waitClass
     self.category = category
+    self.queue = queue
   }
 }

@@ -10,11 +10,10 @@ struct LoopSampler: ~Copyable {
   private let stat: Int32
   private let io: Int32
   private var lastSlices: UInt64 = .max
+  /// Made when it is first asked.
+  private var freezer: Freezer?
   private var lastSleeps: UInt64 = 0
-  /// What a descriptor is, by its number; forgotten when the thread runs again.
-  private var knownObject: (descriptor: UInt64, category: WaitCategory)?
-  /// The last wait, which `restart_syscall` goes on with.
-  private var lastWait: Wait?
+  private var waits = WaitReader()
   /// Whether where it waits can be read: not for another user's process.
   let canReadWaits: Bool
 
@@ -43,8 +42,13 @@ struct LoopSampler: ~Copyable {
 
   /// Reads the thread. What is read first and last must agree, or the thread moved meanwhile.
   /// I/O calls matter only away from home, so they are read only there.
-  mutating func probe(_ source: inout ProcSource) throws(ReadingError) -> ThreadProbe {
+  ///
+  /// - Parameter isAway: it is known not to be at home, wherever it seems to wait.
+  mutating func probe(
+    isAway: Bool = false, _ source: inout ProcSource
+  ) throws(ReadingError) -> ThreadProbe {
     for attempt in 0..<3 {
+      let former = lastSlices
       let before = try readSchedStat(&source)
       var state = try readState(&source)
       if before.timeslices != lastSlices {
@@ -61,10 +65,25 @@ struct LoopSampler: ~Copyable {
       var probe = ThreadProbe(
         at: Clock.now(), state: state, cpu: after.cpu, runDelay: after.runDelay,
         slices: after.timeslices, sleeps: lastSleeps)
-      addMore(&probe, &source, withIO: mayBeAway(state))
+      let mayBeAway = isAway || mayBeAway(state)
+      addMore(&probe, &source, withIO: mayBeAway)
+      if mayBeAway, before.timeslices == former, isFrozen(probe.state, &source) {
+        probe.state = .stopped
+      }
       return probe
     }
     throw .gone
+  }
+
+  /// Asked only of a thread that has not moved since the last probe and is not at home.
+  private mutating func isFrozen(_ state: ThreadProbe.State, _ source: inout ProcSource) -> Bool {
+    switch state {
+    case .running, .stopped, .unknown: return false
+    case .waiting, .blocked: break
+    }
+    let freezer = freezer ?? Freezer()
+    self.freezer = freezer
+    return freezer.isFrozen(&source)
   }
 
   private func mayBeAway(_ state: ThreadProbe.State) -> Bool {
@@ -92,23 +111,7 @@ struct LoopSampler: ~Copyable {
   ) throws(ReadingError) -> ThreadProbe.State {
     guard canReadWaits else { return .unknown }
     let count = try source.read(syscall)
-    guard let line = try? SyscallLine(source.buffer.span.extracting(0..<count)) else {
-      return .unknown
-    }
-    switch line {
-    case .running:
-      knownObject = nil
-      return .running
-    case .outside: return .blocked
-    case .inside(let call):
-      let arguments = [
-        call.arguments.first, call.arguments.second, call.arguments.third, call.arguments.fourth,
-      ]
-      return .waiting(
-        wait(
-          Int32(truncatingIfNeeded: call.number), arguments, call.stackPointer,
-          call.programCounter, source))
-    }
+    return waits.state(source.buffer.span.extracting(0..<count), source)
   }
 
   /// What a call with these arguments waits for; a restarted call is the one that was interrupted.
@@ -116,59 +119,7 @@ struct LoopSampler: ~Copyable {
     _ number: Int32, _ arguments: [UInt64], _ stackPointer: UInt64, _ programCounter: UInt64,
     _ source: borrowing ProcSource
   ) -> Wait {
-    if number == WaitCalls.restart, let lastWait, lastWait.site.stackPointer == stackPointer,
-      lastWait.site.programCounter == programCounter
-    {
-      return lastWait
-    }
-    let wait = fresh(number, arguments, stackPointer, programCounter, source)
-    lastWait = wait
-    return wait
-  }
-
-  private mutating func fresh(
-    _ number: Int32, _ arguments: [UInt64], _ stackPointer: UInt64, _ programCounter: UInt64,
-    _ source: borrowing ProcSource
-  ) -> Wait {
-    let site = WaitSite(call: number, stackPointer: stackPointer, programCounter: programCounter)
-    guard let call = WaitCalls.named(number) else {
-      return Wait(site: site, waitClass: .never, category: .other)
-    }
-    if number == WaitCalls.ringEnter,
-      !WaitCalls.isWaiting(ring: (minimum: arguments[2], flags: arguments[3]))
-    {
-      return Wait(site: site, waitClass: .never, category: .disk)
-    }
-    var category = call.category
-    if category == .disk { category = object(of: arguments[0], source) }
-    if call.name == "futex", isJoin(arguments, source) { category = .join }
-    // A loop may park in a read of a pipe, a socket or a timer, never in one of a file.
-    let isFile = category == .disk
-    return Wait(site: site, waitClass: isFile ? .never : call.waitClass, category: category)
-  }
-
-  /// pthread_join waits for the word that holds the other thread's number, which the kernel clears: a
-  /// futex that is not private (no 0x80 in the operation) and whose expected value is a living thread.
-  private func isJoin(_ arguments: [UInt64], _ source: borrowing ProcSource) -> Bool {
-    guard arguments.count > 2, arguments[1] & 0x80 == 0, arguments[2] > 0, arguments[2] < 1 << 22
-    else { return false }
-    return (try? Syscalls.status(source.path("task/\(arguments[2])"))) != nil
-  }
-
-  /// Whether a descriptor of the target is a pipe, a socket or a file.
-  private mutating func object(
-    of descriptor: UInt64, _ source: borrowing ProcSource
-  ) -> WaitCategory {
-    if let knownObject, knownObject.descriptor == descriptor { return knownObject.category }
-    guard descriptor < 1 << 20,
-      let link = try? Syscalls.readLink(source.path("fd/\(descriptor)"))
-    else { return .disk }
-    let category: WaitCategory =
-      link.starts(with: "pipe:".utf8)
-      ? .pipe
-      : link.starts(with: "socket:".utf8) ? .socket : link.starts(with: "/".utf8) ? .disk : .other
-    knownObject = (descriptor, category)
-    return category
+    waits.wait(number, arguments, stackPointer, programCounter, source)
   }
 
   private func addMore(

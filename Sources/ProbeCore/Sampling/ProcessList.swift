@@ -58,23 +58,26 @@ public enum AttachRefusal: Error, Sendable, Equatable {
   case unreadable(ProcessID, String)
 
   /// One line: what was tried, why it failed, what to do.
-  public var message: String {
+  public var message: String { message(trying: "attach to") }
+
+  /// - Parameter verb: what was tried: `attach to`, `dump`.
+  public func message(trying verb: String) -> String {
     switch self {
-    case .notFound(let pid): "cannot attach to \(pid): no such process; see `ps -e`"
+    case .notFound(let pid): "cannot \(verb) \(pid): no such process; see `ps -e`"
     case .thread(let tid, let process):
-      "cannot attach to \(tid): it is a thread of process \(process); attach to \(process)"
+      "cannot \(verb) \(tid): it is a thread of process \(process); \(verb) \(process)"
     case .zombie(let pid, let parent):
-      "cannot attach to \(pid): it has ended (a zombie); its parent \(parent) has yet to wait for it"
+      "cannot \(verb) \(pid): it has ended (a zombie); its parent \(parent) has yet to wait for it"
     case .kernelThread(let pid, let name):
-      "cannot attach to \(pid): \(SafeText.terminal(name)) is a kernel thread; "
-        + "attach to a process that runs a program"
+      "cannot \(verb) \(pid): \(SafeText.terminal(name)) is a kernel thread; "
+        + "\(verb) a process that runs a program"
     case .ourselves(let pid):
-      "cannot attach to \(pid): that is perfwatch itself; name another process"
+      "cannot \(verb) \(pid): that is perfwatch itself; name another process"
     case .ancestor(let pid, let name):
-      "cannot attach to \(pid): \(SafeText.terminal(name)) waits for perfwatch, so each would wait "
-        + "for the other; attach from another terminal"
+      "cannot \(verb) \(pid): \(SafeText.terminal(name)) waits for perfwatch, so each would wait "
+        + "for the other; \(verb.prefix { $0 != " " }) from another terminal"
     case .unreadable(let pid, let reason):
-      "cannot attach to \(pid): /proc/\(pid) cannot be read (\(reason)); run as its user or as root"
+      "cannot \(verb) \(pid): /proc/\(pid) cannot be read (\(reason)); run as its user or as root"
     }
   }
 }

@@ -30,9 +30,9 @@ enum WaitCalls {
     .init(name: "epoll_pwait2", x86: 441, arm: 441, waitClass: .idle, category: .idle),
     .init(name: "io_uring_enter", x86: 426, arm: 426, waitClass: .idle, category: .idle),
     .init(name: "io_getevents", x86: 208, arm: 4, waitClass: .idle, category: .idle),
-    .init(name: "rt_sigtimedwait", x86: 128, arm: 137, waitClass: .idle, category: .idle),
-    .init(name: "rt_sigsuspend", x86: 130, arm: 133, waitClass: .idle, category: .idle),
-    .init(name: "pause", x86: 34, arm: nil, waitClass: .idle, category: .idle),
+    .init(name: "rt_sigtimedwait", x86: 128, arm: 137, waitClass: .idle, category: .signal),
+    .init(name: "rt_sigsuspend", x86: 130, arm: 133, waitClass: .idle, category: .signal),
+    .init(name: "pause", x86: 34, arm: nil, waitClass: .idle, category: .signal),
     .init(name: "futex", x86: 202, arm: 98, waitClass: .learnable, category: .lock),
     .init(name: "futex_wait", x86: 455, arm: 455, waitClass: .learnable, category: .lock),
     .init(name: "futex_waitv", x86: 449, arm: 449, waitClass: .learnable, category: .lock),
@@ -102,6 +102,18 @@ enum WaitCalls {
   }
 
   static let ringEnter: Int32 = 426
+
+  /// Calls whose first argument is the descriptor of what they wait on: the epolls and the ring.
+  static let queues = Set(
+    all.filter { $0.name.hasPrefix("epoll_") || $0.number == ringEnter }.compactMap(\.number))
+
+  static let futex = all.first { $0.name == "futex" }?.number
+
+  /// futex(2) waits with some operations and wakes others with the rest. FUTEX_WAIT, LOCK_PI,
+  /// WAIT_BITSET, WAIT_REQUEUE_PI and LOCK_PI2, without the flags above the low seven bits.
+  static func isWaiting(futex operation: UInt64) -> Bool {
+    [0, 6, 9, 11, 13].contains(operation & 0x7f)
+  }
 
   /// What is traced beside the waits themselves.
   static var control: [Int32] { exits + [restart] }

@@ -30,20 +30,15 @@ struct LoopWatcher {
   static let capacity = 64
   /// Numbers of stalls: each loop has room for this many.
   static let idsPerLoop = 1_000_000
-  /// Looks at an idle wait that make an unwatched thread a loop.
-  static let sightingsNeeded = 3
-  /// Unwatched threads looked at in one slow beat. Chosen: 8 us each.
-  static let scanned = 32
 
-  private let settings: StallSettings
-  private let pid: ProcessID
+  let settings: StallSettings
+  let pid: ProcessID
   private var points: TracePoints?
   private var hasLookedForTracePoints = false
   private let launchedAt: Instant?
-  private var loops: [WatchedLoop] = []
-  private var known = NumberIndex()
-  private var sightings: [Int32: (slices: UInt64, count: Int, name: [UInt8])] = [:]
-  private var scanCursor = 0
+  private(set) var loops: [WatchedLoop] = []
+  private(set) var known = NumberIndex()
+  var search: LoopSearch
   private(set) var canReadWaits = true
   private let desk: CaptureDesk?
   private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
@@ -62,6 +57,7 @@ struct LoopWatcher {
     self.pid = pid
     self.points = points
     self.launchedAt = launchedAt
+    search = LoopSearch(main: pid.rawValue, settings.selection)
   }
 
   /// Who sees the turns of the first loop now.
@@ -71,12 +67,21 @@ struct LoopWatcher {
 
   /// Begins to watch the main thread; before a launched target is let go, so that nothing is missed.
   mutating func start(_ source: inout ProcSource) {
-    if settings.selection == .main { add(pid.rawValue, &source) }
+    switch settings.selection {
+    case .main: add(pid.rawValue, &source)
+    case .loops:
+      // From its start, too; but a main thread that has no loop is left out.
+      add(pid.rawValue, &source)
+      main?.isOnTrial = true
+    case .named: break
+    }
   }
 
-  private mutating func add(_ tid: Int32, _ source: inout ProcSource) {
+  /// The main thread, while it is watched.
+  private var main: WatchedLoop? { known[pid.rawValue].map { loops[$0] } }
+
+  mutating func add(_ tid: Int32, _ source: inout ProcSource) {
     guard known[tid] == nil, loops.count < Self.capacity else { return }
-    known[tid] = loops.count
     let isMain = tid == pid.rawValue
     let detector = LoopDetector.Settings(
       threshold: settings.threshold,
@@ -88,6 +93,7 @@ struct LoopWatcher {
       return
     }
     if !loop.sampler.canReadWaits && loop.trace == nil { canReadWaits = false }
+    known[tid] = loops.count
     loops.append(loop)
   }
 
@@ -101,6 +107,8 @@ struct LoopWatcher {
     var wantsQuick = false
     for loop in loops where !loop.isGone {
       loop.probe(isQuick: isQuick, desk, &source)
+      if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
+      search.take(loop)
       frames += emit(loop, into: &out)
       frames += order(loop, into: &out)
       if loop.detector.wantsBurst { wantsQuick = true }
@@ -111,10 +119,12 @@ struct LoopWatcher {
           into: &out)
         frames += 1
       }
-      if loop.isGone, loops.count > 1 || loop.sampler.tid.rawValue != pid.rawValue {
+      // The main thread's last word waits for the end of the process, which often is its own.
+      if loop.isGone, loop.sampler.tid.rawValue != pid.rawValue {
         frames += finish(loop, at: Clock.now(), exited: false, source, into: &out)
       }
     }
+    joinMoving(&source)
     return (frames, wantsQuick)
   }
 
@@ -143,11 +153,13 @@ struct LoopWatcher {
   mutating func slowBeat(
     threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource, into out: inout ByteWriter
   ) -> Int {
-    select(threads, &source)
+    addNamed(threads, &source)
+    search.keep(threads)
     var frames = findTracePoints(into: &out)
     frames += tellSwitches(isLast: false, into: &out)
     for loop in loops where !loop.isGone {
       if let points { loop.beginTracing(points) }
+      guard !loop.isOnTrial else { continue }
       EncodedLoop.write(loop.detector, into: &out)
       frames += 1
     }
@@ -214,12 +226,15 @@ struct LoopWatcher {
   ) -> Int {
     loop.takeRecords(source)
     loop.detector.finish(at: time, exited: exited)
+    if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
+    guard !loop.isOnTrial else { return 0 }
     let frames = emit(loop, into: &out)
     EncodedLoop.write(loop.detector, into: &out)
     return frames + 1
   }
 
   private mutating func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+    guard !loop.isOnTrial else { return 0 }
     let news = loop.detector.news
     for item in news {
       switch item {
@@ -231,52 +246,6 @@ struct LoopWatcher {
       }
     }
     return news.count
-  }
-
-  // MARK: Which threads
-
-  private mutating func select(
-    _ threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource
-  ) {
-    if case .named(let patterns) = settings.selection {
-      let globs = patterns.map { (Glob($0), Int32($0)) }
-      for thread in threads where known[thread.tid] == nil {
-        let name = SafeText.decode(thread.name)
-        if globs.contains(where: { $0.1 == thread.tid || $0.0.matches(name) }) {
-          add(thread.tid, &source)
-        }
-      }
-      return
-    }
-    scan(threads, &source)
-  }
-
-  /// Looks where some of the unwatched threads wait; those that turn out to loop are watched, if wanted.
-  private mutating func scan(
-    _ threads: [(tid: Int32, name: [UInt8])], _ source: inout ProcSource
-  ) {
-    guard !threads.isEmpty else { return }
-    for _ in 0..<min(Self.scanned, threads.count) {
-      scanCursor = (scanCursor + 1) % threads.count
-      let tid = threads[scanCursor].tid
-      guard known[tid] == nil, var sampler = try? LoopSampler(ThreadID(tid), &source),
-        let probe = try? sampler.probe(&source), case .waiting(let wait) = probe.state,
-        wait.waitClass == .idle
-      else { continue }
-      let name = threads[scanCursor].name
-      let before = sightings[tid] ?? (slices: .max, count: 0, name: name)
-      guard before.slices != probe.slices else { continue }
-      sightings[tid] = (probe.slices, before.count + 1, name)
-      if before.count + 1 >= Self.sightingsNeeded, settings.selection == .loops {
-        add(tid, &source)
-      }
-    }
-  }
-
-  /// Threads that loop, or did until they ended, but are not watched; oldest first.
-  var unwatchedLoops: [(tid: Int32, name: [UInt8])] {
-    sightings.filter { known[$0.key] == nil && $0.value.count >= Self.sightingsNeeded }
-      .map { (tid: $0.key, name: $0.value.name) }.sorted { $0.tid < $1.tid }
   }
 }
 

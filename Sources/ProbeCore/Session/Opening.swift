@@ -27,8 +27,8 @@ struct Opening: Sendable {
   /// For a target that we launched and that has not executed yet.
   ///
   /// - Parameter command: the command line as the summary shows it.
-  func write(launched pid: ProcessID, command: [String], at start: Instant) {
-    var source = ProcSource(root: configuration.procRoot, pid: pid)
+  func write(_ launched: LaunchedTarget, command: [String], at start: Instant) {
+    var source = ProcSource(root: configuration.procRoot, pid: launched.pid)
     let ticks = (try? source.readOnce("stat")).flatMap { count in
       (try? TaskStat(source.buffer.span.extracting(0..<count)))?.startTicks
     }
@@ -37,7 +37,8 @@ struct Opening: Sendable {
       notices.append((.sudoRoot, "started by sudo for uid \(user)"))
     }
     let target = Summary.Target(
-      pid: pid.rawValue, executable: nil, command: command, launched: true, startTicks: ticks)
-    write(target, at: start, cpuBefore: Clock.processCPU(pid) ?? .zero, notices: notices)
+      pid: launched.pid.rawValue, executable: nil, command: command, launched: true,
+      startTicks: ticks)
+    write(target, at: start, cpuBefore: launched.base, notices: notices)
   }
 }

@@ -5,8 +5,8 @@
 struct Poller {
   let pid: ProcessID
   let pidfd: Int32
-  /// Lets a launched target go; nil when attached.
-  let word: HeldTarget.Word?
+  /// nil when attached.
+  let launched: LaunchedTarget?
   let configuration: WatchConfiguration
   let clockTicksPerSecond: Int
   let control: WatchControl
@@ -21,19 +21,21 @@ struct Poller {
   /// Extra ticks after the start, so that a program of a few milliseconds is seen at all. Chosen.
   static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
   static let slowBeat = Nanoseconds.seconds(1)
+  /// How often our own cost is looked at. Chosen: it takes 40 us.
+  static let ownBeat = Nanoseconds.seconds(5)
 
-  private var isLaunched: Bool { word != nil }
+  private var isLaunched: Bool { launched != nil }
 
   func run() {
     let source = ProcSource(root: configuration.procRoot, pid: pid)
     do throws(ReadingError) {
-      let threads = try ThreadSampler(source)
+      let threads = try ThreadSampler(source, launchBase: launched?.base)
       try watch(source, threads)
     } catch {
       // Thrown before the word was given: the target must run all the same.
-      word?.give()
+      launched?.word?.give()
       // It was gone before its files were open; the exit itself is learnt from the pidfd.
-      if case .failed(let cause) = error, word == nil || waitForRelease() {
+      if case .failed(let cause) = error, !isLaunched || waitForRelease() {
         queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
       }
       waitForExit()
@@ -58,7 +60,8 @@ struct Poller {
     var process = isEager ? try ProcessSampler(source) : ProcessSampler()
     var out = ByteWriter(capacity: 64 << 10)
     var tree = configuration.followsChildren ? makeTree(source, into: &out) : nil
-    let begin = Clock.now()
+    // What the launch began is start-up, also when we come after it.
+    let begin = launched.map { $0.word == nil ? $0.releasedAt : Clock.now() } ?? Clock.now()
     var loops =
       isEager || tracePoints != nil ? makeLoops(&source, from: begin, into: &out) : nil
     var lastClock: Nanoseconds?
@@ -67,8 +70,8 @@ struct Poller {
     sample(
       at: Clock.now(), late: .zero, skipped: 0, isFirst: true, &source, &threads, &process, &tree,
       &lastClock, readsMemory: !isLaunched, into: &out)
-    if let word {
-      word.give()
+    if let launched {
+      launched.word?.give()
       // Nothing goes into the queue before: the opening events come first, from pw-tracer.
       guard waitForRelease() else { return }
     }
@@ -91,6 +94,7 @@ struct Poller {
     }
 
     let firstSlow = nextSlow
+    var nextOwn = nextSlow
     var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
     while true {
       let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
@@ -109,6 +113,7 @@ struct Poller {
       sample(
         at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
         &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
+      if !isOver { loops?.look(threads, &source) }
       // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
       if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
       if isSlow {
@@ -121,7 +126,10 @@ struct Poller {
           let news = loops?.slowBeat(threads: threads.threads, &source, into: &out) ?? 0
           queue.append(&out, frames: news)
         }
-        emitObserver(into: &out)
+        if isOver || now >= nextOwn {
+          nextOwn = now + Self.ownBeat
+          emitObserver(into: &out)
+        }
       }
       if isOver {
         finish(&loops, isEnded: set.isReady(1), source, into: &out)
@@ -181,11 +189,16 @@ struct Poller {
     }
     let frames = loops?.finish(at: Clock.now(), exited: isEnded, source, into: &out) ?? 0
     queue.append(&out, frames: frames)
-    let others = loops?.unwatchedLoops ?? []
-    if !others.isEmpty {
-      let list = others.prefix(5).map { "\(SafeText.decode($0.name)) (\($0.tid))" }
-      queue.append(.notice(.otherLoops, detail: list.joined(separator: ", ")))
-    }
+    tell(.loopMoves, loops?.search.movers)
+    tell(.loopsElsewhere, loops?.search.elsewhere)
+    tell(.otherLoops, loops?.unwatchedLoops)
+  }
+
+  private func tell(_ code: NoticeCode, _ threads: [NamedThread]?) {
+    guard let threads, !threads.isEmpty else { return }
+    let list = threads.prefix(5).map { "\(SafeText.decode($0.name)) (\($0.tid))" }
+    let more = threads.count > 5 ? " and \(threads.count - 5) more" : ""
+    queue.append(.notice(code, detail: list.joined(separator: ", ") + more))
   }
 
   private func sample(
@@ -201,7 +214,8 @@ struct Poller {
       isFirst: isFirst, &source, into: &out)
     // A process that did not run has not changed its memory; the slow beat catches the kernel's doings.
     if readsMemory || (!isFirst && clock != lastClock),
-      let memory = process.memory(at: time, anyThread: threads.anyThread, &source)
+      let memory = process.memory(
+        at: time, anyThread: threads.anyThread, mayBeOld: !readsMemory, &source)
     {
       EventCodec.encode(.memory(memory), into: &out)
       frames += 1

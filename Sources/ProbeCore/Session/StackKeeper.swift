@@ -169,9 +169,12 @@ final class StackKeeper {
   }
 
   /// Names code places and tells of them.
-  private func name(_ numbers: [Int], lines: TimeBudget?, into out: inout ByteWriter) {
+  private func name(
+    _ numbers: [Int], lines: TimeBudget?, ofSystem: Bool = false, into out: inout ByteWriter
+  ) {
     guard !numbers.isEmpty else { return }
-    let named = resolver.resolve(numbers.map { places.asStack($0) }, lines: lines)
+    let named = resolver.resolve(
+      numbers.map { places.asStack($0) }, lines: lines, ofSystem: ofSystem)
     for (number, stack) in zip(numbers, named) {
       let frames = stack.frames.map { frame in
         var frame = frame
@@ -193,7 +196,7 @@ final class StackKeeper {
   func addLines(_ budget: TimeBudget, isLast: Bool, into out: inout ByteWriter) {
     name(places.withoutLines(isInApp: true), lines: budget, into: &out)
     if isLast, !places.hasInApp {
-      name(places.withoutLines(isInApp: false), lines: budget, into: &out)
+      name(places.withoutLines(isInApp: false), lines: budget, ofSystem: true, into: &out)
     }
     desk.helpersSpent(resolver.helperCPU)
   }

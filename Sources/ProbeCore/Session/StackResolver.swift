@@ -27,7 +27,9 @@ public final class StackResolver {
   /// Some names of a JIT's code may be missing: its map is longer than what is read of one.
   public private(set) var isPerfMapCut = false
 
-  private let root: String
+  /// Its folder in /proc, through which its memory and files are seen.
+  private let folder: String
+  private let statusPath: String
   private let unwinder: Unwinder
   private let symbolizer: Symbolizer
   private let files: ModuleFiles
@@ -44,26 +46,30 @@ public final class StackResolver {
   ///   - cache: of unwind tables, shared by all processes that are watched by this thread.
   ///   - inApp: patterns of modules that are the program's own; see `InAppRule`.
   ///   - frameLimit: longer stacks are cut there.
+  ///   - thread: one of its threads that lives, where the main thread has ended: the process's own
+  ///     folder shows no memory then.
   public init(
     _ pid: ProcessID, root: String = "/proc", cache: ModuleCache = ModuleCache(),
-    inApp: [String] = [], frameLimit: Int = 4096
+    inApp: [String] = [], frameLimit: Int = 4096, through thread: ThreadID? = nil
   ) {
     self.pid = pid
-    self.root = root
+    let seen = ProcessID(thread?.rawValue ?? pid.rawValue)
+    folder = "\(root)/\(seen)"
+    statusPath = "\(root)/\(pid)/status"
     inAppPatterns = inApp
-    unwinder = Unwinder(pid, cache: cache, frameLimit: frameLimit, procRoot: root)
+    unwinder = Unwinder(seen, cache: cache, frameLimit: frameLimit, procRoot: root)
     let files = ModuleFiles()
     self.files = files
-    symbolizer = Symbolizer(root: Self.fileRoot(pid, root)) { files.open($0) }
+    symbolizer = Symbolizer(root: Self.fileRoot(folder, root)) { files.open($0) }
   }
 
   /// Where the files of the process are: its own root, which goes with it, only where it is not ours.
-  private static func fileRoot(_ pid: ProcessID, _ root: String) -> String {
+  private static func fileRoot(_ folder: String, _ root: String) -> String {
     func link(_ path: String) -> [UInt8]? { try? Syscalls.readLink(path) }
     let isOurs =
-      link("\(root)/\(pid)/root") == Array("/".utf8)
-      && link("\(root)/\(pid)/ns/mnt") == link("\(root)/self/ns/mnt")
-    return isOurs ? "/" : "\(root)/\(pid)/root"
+      link("\(folder)/root") == Array("/".utf8)
+      && link("\(folder)/ns/mnt") == link("\(root)/self/ns/mnt")
+    return isOurs ? "/" : "\(folder)/root"
   }
 
   /// Only the addresses: quick, and enough to tell whether another capture would lead further.
@@ -79,17 +85,21 @@ public final class StackResolver {
 
   /// Names the frames of all snapshots together, so that each file is searched once.
   ///
-  /// - Parameter lines: file, line and inlined functions too, within this time; nil for names only.
+  /// - Parameters:
+  ///   - lines: file, line and inlined functions too, within this time; nil for names only.
+  ///   - ofSystem: lines of the system's modules as well, which nobody reads and which take most of
+  ///     the time where debug files are installed.
   /// - Returns: one for each snapshot, in their order.
   public func resolve(
-    _ snapshots: [StackSnapshot], lines: TimeBudget? = nil
+    _ snapshots: [StackSnapshot], lines: TimeBudget? = nil, ofSystem: Bool = false
   ) -> [ResolvedStack] {
-    resolve(snapshots.map { ($0, unwinder.unwind($0)) }, lines: lines)
+    resolve(snapshots.map { ($0, unwinder.unwind($0)) }, lines: lines, ofSystem: ofSystem)
   }
 
   /// As `resolve`, of snapshots that were unwound already.
   public func resolve(
-    _ stacks: [(snapshot: StackSnapshot, unwound: UnwoundStack)], lines: TimeBudget? = nil
+    _ stacks: [(snapshot: StackSnapshot, unwound: UnwoundStack)], lines: TimeBudget? = nil,
+    ofSystem: Bool = false
   ) -> [ResolvedStack] {
     files.trim()
     // Threads that wait for work all have the same stack; it is named once.
@@ -104,7 +114,10 @@ public final class StackResolver {
       return different.count - 1
     }
     openPerfMap(for: different)
-    let named = symbolizer.symbolize(different, lines: lines)
+    let rule = inAppRule()
+    let named = symbolizer.symbolize(different, lines: lines) {
+      ofSystem || rule.isInApp($0.path)
+    }
     linesOmitted.merge(named.linesOmitted) { _, new in new }
     isPerfMapCut = isPerfMapCut || named.isPerfMapCut
     return zip(stacks, places).map { entry, index in
@@ -120,7 +133,7 @@ public final class StackResolver {
 
   private func inAppRule() -> InAppRule {
     if let rule { return rule }
-    let link = (try? Syscalls.readLink("\(root)/\(pid)/exe")) ?? []
+    let link = (try? Syscalls.readLink("\(folder)/exe")) ?? []
     let made = InAppRule(
       executable: SafeText.decode(Self.withoutMark(link)), patterns: inAppPatterns)
     rule = made
@@ -153,12 +166,12 @@ public final class StackResolver {
     let hasMemory = stacks.joined().contains {
       if case .memory = $0.place { true } else { false }
     }
-    guard hasMemory, let bytes = try? InputFile.read("\(root)/\(pid)/status", limit: 64 << 10),
+    guard hasMemory, let bytes = try? InputFile.read(statusPath, limit: 64 << 10),
       let user = (try? TaskStatus(bytes.span))?.effectiveUser
     else { return }
     let inner = (try? TaskStatus.namespaceIDs(bytes.span))?.last ?? pid.rawValue
     symbolizer.perfMap = PerfMap.open(
-      pid, innerPID: inner, user: user, procRoot: root, known: symbolizer.perfMap)
+      folder: folder, innerPID: inner, user: user, known: symbolizer.perfMap)
   }
 }
 

@@ -7,6 +7,9 @@ struct Tracer {
   /// The command line as the summary shows it.
   let command: [String]
   let opening: Opening
+  /// What watches the target has to be there before its first instruction: a wake-up of pw-poller and
+  /// another of the target, which the target would feel in its start.
+  let waitsForPoller: Bool
   let control: WatchControl
   let queue: EventQueue
   /// Captures that are wanted; nil for none.
@@ -16,15 +19,25 @@ struct Tracer {
     do throws(LaunchError) {
       let start = Clock.now()
       let held = try request.hold()
-      let facts = (pid: held.pid, pidfd: held.pidfd, word: held.word)
-      control.change { $0.held = facts }
-      // pw-poller gives the word when it is ready to watch; its events wait until we say "released".
-      control.pollerBell.signal()
-      opening.write(launched: held.pid, command: command, at: start)
+      let launched = LaunchedTarget(
+        pid: held.pid, pidfd: held.pidfd, base: Clock.processCPU(held.pid) ?? .zero,
+        word: waitsForPoller ? held.word : nil, releasedAt: Clock.now())
+      if waitsForPoller {
+        // Its events wait until we say "released".
+        control.change { $0.held = launched }
+        control.pollerBell.signal()
+      } else {
+        // pw-poller sleeps on: at its priority it would take the target's CPU while that starts.
+        held.word.give()
+      }
+      opening.write(launched, command: command, at: start)
       let target = try held.started()
       // The kernel lets the target's ru_maxrss begin at the peak of the memory that it executed from.
       let resident = OwnMemory.residentPeak()
-      control.change { $0.isReleased = true }
+      control.change {
+        $0.held = launched
+        $0.isReleased = true
+      }
       control.pollerBell.signal()
       control.mainBell.signal()
       follow(target, launcherResident: resident)

@@ -80,14 +80,15 @@ public struct Watch: ~Copyable {
       let (control, queue) = (watch.control, watch.queue)
       let tracer = Tracer(
         request: request, command: command,
-        opening: Opening(configuration: configuration, queue: queue), control: control,
+        opening: Opening(configuration: configuration, queue: queue),
+        waitsForPoller: configuration.followsChildren || watch.trace != nil, control: control,
         queue: queue, desk: watch.desk)
       let poller = watch.pollerMaker()
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
       // It gets ready while the target's process is made, and lets the target go.
       let thread = try Self.thread("pw-poller") {
         OSThread.raisePriority()
-        if let held = control.waitForHeld() { poller(held.pid, held.pidfd, held.word).run() }
+        if let held = control.waitForHeld() { poller(held.pid, held.pidfd, held).run() }
       }
       let result = try watch.run(thread, recording: recording, display: display)
       finished(result)
@@ -188,13 +189,13 @@ public struct Watch: ~Copyable {
 
   /// Makes the poller once it is known whom it watches.
   private func pollerMaker()
-    -> @Sendable (_ pid: ProcessID, _ pidfd: Int32, _ word: HeldTarget.Word?) -> Poller
+    -> @Sendable (_ pid: ProcessID, _ pidfd: Int32, _ launched: LaunchedTarget?) -> Poller
   {
     let (configuration, control, queue, trace) = (configuration, control, queue, trace)
     let (desk, ownCPU) = (desk, ownCPUBefore)
-    return { pid, pidfd, word in
+    return { pid, pidfd, launched in
       Poller(
-        pid: pid, pidfd: pidfd, word: word, configuration: configuration,
+        pid: pid, pidfd: pidfd, launched: launched, configuration: configuration,
         clockTicksPerSecond: HostInfo.clockTicksPerSecond, control: control, queue: queue,
         ownCPUBefore: ownCPU, tracePoints: trace, desk: desk)
     }

@@ -2,11 +2,23 @@
 
 internal import Synchronization
 
+/// A process of ours that has executed or will.
+struct LaunchedTarget: Sendable {
+  let pid: ProcessID
+  let pidfd: Int32
+  /// Its CPU time when it was let go: ours, not the target's.
+  let base: Nanoseconds
+  /// Still to be given, when pw-poller is ready; nil when it was given at once.
+  let word: HeldTarget.Word?
+  /// When it was given at once; with `word` it is the poller who knows.
+  let releasedAt: Instant
+}
+
 /// Shared by main, pw-tracer and pw-poller. Facts only ever get added, so nobody waits with the lock held.
 final class WatchControl: Sendable {
   struct Facts: Sendable {
     /// The launched process, held before exec; its pidfd stays pw-tracer's until that thread ends.
-    var held: (pid: ProcessID, pidfd: Int32, word: HeldTarget.Word)?
+    var held: LaunchedTarget?
     var launchFailure: LaunchError?
     /// The target has executed.
     var isReleased = false
@@ -48,7 +60,7 @@ final class WatchControl: Sendable {
   /// On pw-poller: waits until the target's process exists.
   ///
   /// - Returns: nil when it could not be made; that was said then.
-  func waitForHeld() -> (pid: ProcessID, pidfd: Int32, word: HeldTarget.Word)? {
+  func waitForHeld() -> LaunchedTarget? {
     var set = PollSet([pollerBell.descriptor.raw])
     while true {
       let state = read { ($0.held, $0.launchFailure != nil) }

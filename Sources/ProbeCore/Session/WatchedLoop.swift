@@ -1,5 +1,4 @@
-// One watched loop thread: its open files, its records, what the detector makes of them, and when its
-// stack is wanted. Lives on pw-poller.
+// One watched thread: its probes, its records, and the detector that judges them.
 
 /// One watched thread with its files.
 final class WatchedLoop {
@@ -14,6 +13,11 @@ final class WatchedLoop {
   /// Set when tracing was given up and not yet told: how often the thread waited.
   private var waitsPerSecond: Int?
   var isGone = false
+  /// Watched in case that it turns out to loop; nothing is told of it before.
+  var isOnTrial = false
+  /// What the last probe saw, and where the thread was seen waiting last.
+  private(set) var lastProbe: ThreadProbe?
+  var lastWait: Wait?
   /// Until tracing was begun or has failed.
   private var mayBeTraced = true
   private var schedule: CaptureSchedule
@@ -64,7 +68,7 @@ final class WatchedLoop {
     _ desk: CaptureDesk, atLeast: Nanoseconds, isAffordable: (_ isFirst: Bool) -> Bool,
     prepare: () -> Void
   ) -> Bool {
-    guard !isGone, let turn = detector.openTurn else {
+    guard !isGone, !isOnTrial, let turn = detector.openTurn else {
       if isSeenAway { desk.sawNoTurn(sampler.tid) }
       isSeenAway = false
       return false
@@ -83,10 +87,11 @@ final class WatchedLoop {
   private func look(isQuick: Bool, _ stops: OwnStops, _ source: inout ProcSource) {
     do {
       if isQuick { detector.countQuickProbe() }
-      var probe = try sampler.probe(&source)
+      var probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
       probe.sleeps -= min(probe.sleeps, stops.sleeps)
       switches.read(sampler.tid, stops: stops, into: &detector)
       detector.take(probe)
+      lastProbe = probe
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
     } catch {
       if error == .gone { isGone = true }

@@ -29,17 +29,15 @@ public final class PerfMap {
   /// The map of a process; nil if it has none, or it is a link, no regular file, or somebody else's.
   ///
   /// - Parameters:
-  ///   - pid: for /proc.
+  ///   - folder: its folder in /proc.
   ///   - innerPID: its number in its own namespace, which it writes into the name (NSpid in status).
   ///   - user: the target's user id.
-  ///   - procRoot: where procfs is.
   ///   - known: the map as it was opened before; given back if it has not changed.
   public static func open(
-    _ pid: ProcessID, innerPID: Int32, user: UInt32, procRoot: String = "/proc",
-    known: PerfMap? = nil
+    folder: String, innerPID: Int32, user: UInt32, known: PerfMap? = nil
   ) -> PerfMap? {
     let file = try? SymbolFile.open(
-      "/tmp/perf-\(innerPID).map", root: "\(procRoot)/\(pid)/root", followsLinks: false)
+      "/tmp/perf-\(innerPID).map", root: "\(folder)/root", followsLinks: false)
     if let known, let file, known.file.size == file.size, known.file.modified == file.modified {
       return known
     }

@@ -77,7 +77,12 @@ public final class Symbolizer {
   ///
   /// Names take milliseconds. Lines and inlined functions are looked up only if a budget is given, within
   /// it, in modules in the order in which the stacks name them; the call takes no longer than that.
-  public func symbolize(_ stacks: [[PlacedFrame]], lines budget: TimeBudget? = nil) -> Symbolized {
+  ///
+  /// - Parameter wantsLines: which modules' lines are worth the time; asked only with a budget.
+  public func symbolize(
+    _ stacks: [[PlacedFrame]], lines budget: TimeBudget? = nil,
+    of wantsLines: (SymbolModule) -> Bool = { _ in true }
+  ) -> Symbolized {
     var wanted: [SymbolModule: [UInt64]] = [:]
     var order: [SymbolModule] = []
     var inMemory: Set<UInt64> = []
@@ -96,7 +101,7 @@ public final class Symbolizer {
       let symbols = symbols(of: module)
       let addresses = wanted[module] ?? []
       found[module] = symbols.resolve(Set(addresses))
-      guard let budget else { continue }
+      guard let budget, wantsLines(module) else { continue }
       let (lines, cpu) = symbols.addLines(addresses, budget: budget)
       lineCPU += cpu
       found[module]?.merge(lines) { old, new in
@@ -152,8 +157,9 @@ public final class Symbolizer {
   ) -> [Summary.Frame] {
     var frames: [Summary.Frame] = []
     var own = Summary.Frame(
-      function: resolved.symbol.flatMap { names[$0.name] }, module: module, offset: hex(address),
-      found: raw.source)
+      function: resolved.symbol.flatMap { names[$0.name] },
+      functionOffset: resolved.symbol.flatMap { address < $0.start ? nil : address - $0.start },
+      module: module, offset: hex(address), found: raw.source)
     for line in resolved.lines {
       // The helper demangled it already. Of a C name it is as it was.
       let name = line.name.isEmpty ? nil : Demangler.text(line, isSwift: true)

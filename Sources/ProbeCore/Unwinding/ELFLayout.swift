@@ -26,6 +26,8 @@ struct ELFLayout: Sendable, Equatable {
   /// By the section headers, which a program need not have.
   var frames: Table?
   var debugFrames: Table?
+  /// `debugFrames` is compressed (SHF_COMPRESSED): a header of 24 bytes, and a stream.
+  var isDebugPacked = false
   /// The note of the linker; nil if there is none.
   var buildID: [UInt8]?
 
@@ -118,10 +120,16 @@ struct ELFLayout: Sendable, Equatable {
         let offset = file.number(at: header &+ 24, size: 8),
         let size = file.number(at: header &+ 32, size: 8)
       else { continue }
-      // SHT_NOBITS holds no bytes, as in a debug file; SHF_COMPRESSED ones are not read yet.
-      guard type != 8, flags & 0x800 == 0 else { continue }
+      // SHT_NOBITS holds no bytes, as in a debug file. What is loaded is never SHF_COMPRESSED.
+      let isPacked = flags & 0x800 != 0
+      guard type != 8, !(isFrames && isPacked) else { continue }
       let table = Self.table(file, offset: offset, address: address, size: size)
-      if isFrames { frames = table } else { debugFrames = table }
+      if isFrames {
+        frames = table
+      } else {
+        debugFrames = table
+        isDebugPacked = isPacked
+      }
     }
   }
 

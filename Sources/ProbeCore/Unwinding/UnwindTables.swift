@@ -11,6 +11,8 @@ final class UnwindTables {
   /// nil until asked for.
   private var frameIndex: FrameIndex?
   private var debugIndex: FrameIndex?
+  /// .debug_frame, where it is compressed; nil until asked for, and then nil if it is damaged.
+  private var unpacked: ModuleFile??
 
   /// - Returns: nil if it is no 64-bit little-endian ELF file.
   init?(_ file: ModuleFile) {
@@ -27,14 +29,25 @@ final class UnwindTables {
     rowByFrames(address) ?? rowByDebugFrames(address)
   }
 
+  /// Where the function with the module-relative address begins, by .eh_frame_hdr.
+  func functionStart(of address: UInt64) -> UInt64? {
+    guard let function = functionByHeader(address), address &- function.start < function.size else {
+      return nil
+    }
+    return function.start
+  }
+
+  private func functionByHeader(_ address: UInt64) -> CallFrameTable.Function? {
+    guard let record = header?.record(for: address, in: file), let table = segmentTable(record)
+    else { return nil }
+    return table.function(at: record &- table.extent.address, commons: &frameCommons)
+  }
+
   private func rowByFrames(_ address: UInt64) -> FrameRow? {
-    if let header {
-      guard let record = header.record(for: address, in: file),
-        let table = segmentTable(record),
-        let function = table.function(
-          at: record &- table.extent.address, commons: &frameCommons)
-      else { return nil }
-      return RowBuilder.row(for: address, in: function, isDebugFrame: false)
+    if header != nil {
+      return functionByHeader(address).flatMap {
+        RowBuilder.row(for: address, in: $0, isDebugFrame: false)
+      }
     }
     guard let extent = layout.frames else { return nil }
     let table = CallFrameTable(file: file, extent: extent, isDebugFrame: false)
@@ -68,8 +81,32 @@ final class UnwindTables {
 
   private func rowByDebugFrames(_ address: UInt64) -> FrameRow? {
     guard let extent = layout.debugFrames else { return nil }
-    let table = CallFrameTable(file: file, extent: extent, isDebugFrame: true)
+    let table: CallFrameTable
+    if layout.isDebugPacked {
+      if unpacked == nil { unpacked = .some(Self.unpack(extent, of: file)) }
+      guard case .some(let memory?) = unpacked else { return nil }
+      table = CallFrameTable(
+        file: memory,
+        extent: ELFLayout.Table(offset: 0, address: 0, size: UInt64(memory.identity.size)),
+        isDebugFrame: true)
+    } else {
+      table = CallFrameTable(file: file, extent: extent, isDebugFrame: true)
+    }
     return Self.row(address, table, &debugIndex, &debugCommons)
+  }
+
+  /// What a compressed table may be unpacked; that of a Go program of 100 MB is 4 MB (chosen).
+  private static let unpackLimit: UInt64 = 64 << 20
+
+  /// Elf64_Chdr: type (1 is zlib) 4 bytes, 4 reserved, the size 8, the alignment 8; then the stream.
+  private static func unpack(_ extent: ELFLayout.Table, of file: ModuleFile) -> ModuleFile? {
+    guard extent.size > 24, extent.size <= unpackLimit,
+      file.number(at: extent.offset, size: 4) == 1,
+      let size = file.number(at: extent.offset + 8, size: 8), size <= unpackLimit,
+      let packed = file.read(at: extent.offset + 24, count: Int(extent.size) - 24),
+      let bytes = SymbolFile.inflate(packed, size: Int(size))
+    else { return nil }
+    return ModuleFile(memory: bytes, number: 0)
   }
 }
 

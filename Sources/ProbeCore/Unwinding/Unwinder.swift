@@ -16,6 +16,9 @@ public final class Unwinder {
   public let space: AddressSpace
   private let frameLimit: Int
   private var rows = RowCache()
+  /// By address, how far the frame pointer is above the stack pointer; -1 where that is not known.
+  private var distances: [UInt64: Int64] = [:]
+  private static let distanceLimit = 1 << 14
   private var hasMap = false
   /// The map was read anew for this stack; once is enough.
   private var isFresh = false
@@ -41,7 +44,10 @@ public final class Unwinder {
   /// - Throws: what reading /proc/<pid>/maps gave; the old map then stays in use.
   public func refreshMap() throws(SystemError) {
     hasMap = true
-    if try space.refresh() { rows.removeAll() }
+    if try space.refresh() {
+      rows.removeAll()
+      distances.removeAll()
+    }
   }
 
   /// Unwinds a snapshot of a thread of the process.
@@ -92,7 +98,13 @@ public final class Unwinder {
       return stepFromNowhere(&walk)
     }
     if number < 0 { return stepWithoutTable(&walk, RowCache.Tableless(rawValue: number)) }
-    if let plain = rows.plainRow(number) { return walk.step(plain) }
+    if let plain = rows.plainRow(number) {
+      let pointer = UInt8(walk.machine.framePointerIndex)
+      if plain.frameRegister == pointer, walk.registers[pointer] == nil, plain.frameOffset == 16 {
+        walk.registers[pointer] = framePointer(walk)
+      }
+      return walk.step(plain)
+    }
     do {
       return try walk.step(rows.row(number))
     } catch {
@@ -116,6 +128,39 @@ public final class Unwinder {
       return rows.insert(address, .signalReturn)
     }
     return rows.insert(address, isEntry(walk, loaded) ? .entry : .code)
+  }
+
+  /// The frame pointer of a thread that was not stopped, by the code of the function. Not believed
+  /// unless a return address lies above it.
+  private func framePointer(_ walk: StackWalk) -> UInt64? {
+    guard walk.machine == .x86_64 else { return nil }
+    let address = walk.lookupAddress
+    let distance: Int64
+    if let known = distances[address] {
+      distance = known
+    } else {
+      if distances.count >= Self.distanceLimit { distances.removeAll() }
+      distance = frameDistance(address)
+      distances[address] = distance
+    }
+    guard distance >= 0 else { return nil }
+    let pointer = walk.stackPointer &+ UInt64(distance)
+    // The ABI aligns the stack at each call, and so the frame pointer.
+    guard pointer & 15 == 0, let caller = walk.memory.word(at: pointer &+ 8),
+      isReturn(caller, walk.machine)
+    else { return nil }
+    return pointer
+  }
+
+  private func frameDistance(_ address: UInt64) -> Int64 {
+    // 96 bytes hold what compilers put before the frame is complete (chosen).
+    guard let index = codeMapping(address) else { return -1 }
+    let loaded = space.loaded(index)
+    guard let bias = loaded.bias, let start = loaded.tables?.functionStart(of: address &- bias),
+      let bytes = space.code(at: start &+ bias, count: Int(min(address &- bias &- start, 96))),
+      let distance = Prologue.distance(bytes)
+    else { return -1 }
+    return Int64(distance)
   }
 
   private func codeMapping(_ address: UInt64) -> Int? {

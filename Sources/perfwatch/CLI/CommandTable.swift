@@ -3,7 +3,7 @@
 internal import ProbeCore
 
 enum CommandName: String, Sendable, CaseIterable {
-  case run, attach, report, version, help
+  case run, attach, dump, report, version, help
 }
 
 /// One command, as help shows it.
@@ -56,6 +56,22 @@ enum CommandTable {
       ],
       notes: ["The program is never stopped or ended; Ctrl-C ends the watching."]),
     CommandSpec(
+      name: .dump, title: "print the stacks of a running process",
+      usage: "perfwatch dump [options] PID",
+      examples: [
+        .init(command: "perfwatch dump 4711", what: "all threads: stacks, and what they wait for"),
+        .init(command: "perfwatch dump 4711 --main", what: "only the main thread"),
+        .init(
+          command: "perfwatch dump 4711 --watch 100ms -n 50 --folded -o out.folded",
+          what: "for a flame graph"),
+        .init(command: "perfwatch dump --name '^redis-server$' --json", what: "for a machine"),
+      ],
+      notes: [
+        "Blocked threads are not stopped; running ones one at a time, for some microseconds.",
+        "A frame is: number, * if it is the program's own code, module, address in the module, "
+          + "function + offset, file:line. Equal stacks are shown once.",
+      ]),
+    CommandSpec(
       name: .report, title: "print the report of a recording",
       usage: "perfwatch report [options] FILE",
       examples: [
@@ -102,13 +118,15 @@ enum HelpPage: String, Sendable, CaseIterable {
     switch self {
     case .exitCodes:
       [
-        ("0", "run: the program ended with 0; attach: watching ended well"),
+        ("0", "run: the program ended with 0; attach, dump: all went well"),
         ("n", "run: the program ended with n; its own status always goes first"),
         ("128+n", "run: signal n killed the program; perfwatch ends by the same signal"),
         ("98", "the program is fine, but a budget could not be judged"),
         ("99", "the program is fine, but a budget failed"),
         ("124", "run: --timeout ended the program"),
-        ("125", "perfwatch itself failed: usage, permission, output"),
+        (
+          "125", "perfwatch itself failed: usage, permission, output; dump: no thread could be seen"
+        ),
         ("126", "run: the program was found but cannot be executed"),
         ("127", "run: the program was not found"),
         ("2", "report: usage, or a file that cannot be read"),

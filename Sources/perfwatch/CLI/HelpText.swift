@@ -19,6 +19,7 @@ enum HelpText {
     """
     usage: perfwatch run [options] [--] PROGRAM [ARGUMENT...]
            perfwatch attach [options] PID
+           perfwatch dump [options] PID
     More: perfwatch --help
 
     """
@@ -26,7 +27,9 @@ enum HelpText {
 
   private static var overview: String {
     let watching = [CommandName.run, .attach].flatMap { CommandTable.spec($0).examples.prefix(2) }
-    let examples = watching + CommandTable.spec(.report).examples.prefix(1)
+    let examples =
+      watching + CommandTable.spec(.dump).examples.prefix(1)
+      + CommandTable.spec(.report).examples.prefix(1)
     let commands = CommandTable.all.map { ($0.name.rawValue, $0.title) }
     let pages = HelpPage.allCases.map { ($0.rawValue, $0.title) }
     return """

@@ -15,6 +15,7 @@ struct OptionBag {
   var name: String?
   var format: String?
   var isJSON = false
+  var dump = DumpOptions()
 }
 
 /// One option.
@@ -30,6 +31,8 @@ struct OptionSpec: Sendable {
 
   enum Group: String, Sendable, CaseIterable {
     case watching = "Watching"
+    case threads = "Threads"
+    case frames = "Frames"
     case stalls = "Stalls"
     case ending = "Ending"
     case output = "Output"
@@ -68,7 +71,7 @@ enum OptionTable {
   static let watchers: [CommandName] = [.run, .attach]
   private static let writers: [CommandName] = [.run, .attach, .report]
 
-  static let all: [OptionSpec] = watching + stalls + ending + output + display
+  static let all: [OptionSpec] = watching + stalls + ending + output + display + dump
 
   /// The options a command knows, in the order of help.
   static func options(of command: CommandName) -> [OptionSpec] {
@@ -77,12 +80,12 @@ enum OptionTable {
 
   private static let watching: [OptionSpec] = [
     OptionSpec(
-      short: "p", long: "pid", value: .text("PID"), commands: [.attach], group: .watching,
-      help: "the process to watch", excludes: ["name"]
+      short: "p", long: "pid", value: .text("PID"), commands: [.attach, .dump], group: .watching,
+      help: "the process", excludes: ["name"]
     ) { bag, text throws(ValueProblem) in bag.pid = try Values.pid(text) },
     OptionSpec(
-      short: nil, long: "name", value: .text("REGEX"), commands: [.attach], group: .watching,
-      help: "watch the only process whose name matches"
+      short: nil, long: "name", value: .text("REGEX"), commands: [.attach, .dump], group: .watching,
+      help: "the only process whose name matches"
     ) { bag, text throws(ValueProblem) in bag.name = try Values.pattern(text) },
     OptionSpec(
       short: "i", long: "interval", value: .text("TIME"), commands: watchers, group: .watching,
@@ -144,7 +147,7 @@ enum OptionTable {
       help: "store and show all arguments, not only option names"
     ) { bag, _ in bag.watch.showsCommand = true },
     OptionSpec(
-      short: nil, long: "json", value: .none, commands: [.version], group: .output,
+      short: nil, long: "json", value: .none, commands: [.version, .dump], group: .output,
       help: "print JSON"
     ) { bag, _ in bag.isJSON = true },
   ]

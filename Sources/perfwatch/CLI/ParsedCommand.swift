@@ -6,6 +6,7 @@ internal import ProbeCore
 enum ParsedCommand: Sendable, Equatable {
   case run(RunRequest)
   case attach(AttachRequest)
+  case dump(ParsedDump)
   case report(ReportRequest)
   case version(isJSON: Bool)
   case help(HelpTopic)
@@ -33,6 +34,12 @@ struct AttachRequest: Sendable, Equatable {
 
   var target: Target
   var options: WatchOptions
+}
+
+/// `perfwatch dump`.
+struct ParsedDump: Sendable, Equatable {
+  var target: AttachRequest.Target
+  var options: DumpOptions
 }
 
 /// `perfwatch report`.

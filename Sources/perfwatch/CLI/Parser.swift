@@ -153,6 +153,10 @@ struct Parser {
       return .run(
         RunRequest(command: Array(words[next...]), firstWord: next, options: bag.watch))
     case .attach: return .attach(AttachRequest(target: try attachTarget(), options: bag.watch))
+    case .dump:
+      var options = bag.dump
+      if bag.isJSON { options.format = .json }
+      return .dump(ParsedDump(target: try attachTarget(), options: options))
     case .report:
       guard let file = operands.first else { throw failure("no recording to report") }
       try expectAtMostOne()
@@ -180,13 +184,17 @@ struct Parser {
         return .pid(try Values.pid(operand))
       } catch {
         let isName = operand.first?.isLetter ?? false
-        let hint = isName ? "; by name: perfwatch attach --name \(SafeText.shellWord(operand))" : ""
+        let hint =
+          isName
+          ? "; by name: perfwatch \(command.name.rawValue) --name \(SafeText.shellWord(operand))"
+          : ""
         throw failure(error.why + hint)
       }
     }
     if let pid = bag.pid { return .pid(pid) }
     if let name = bag.name { return .name(name) }
-    throw failure("no process to attach to; give a PID or --name REGEX")
+    throw failure(
+      "no process to \(command.name == .attach ? "attach to" : "dump"); give a PID or --name REGEX")
   }
 
   private func expectAtMostOne() throws(UsageError) {

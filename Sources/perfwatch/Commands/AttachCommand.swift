@@ -45,7 +45,9 @@ enum AttachCommand {
   }
 
   /// The one process that is meant, or a clear list.
-  private static func pid(of target: AttachRequest.Target) throws(WatchError) -> ProcessID {
+  static func pid(
+    of target: AttachRequest.Target, trying verb: String = "attach to"
+  ) throws(WatchError) -> ProcessID {
     switch target {
     case .pid(let pid): return pid
     case .name(let pattern):
@@ -61,7 +63,7 @@ enum AttachCommand {
       if found.isEmpty {
         throw WatchError("no process matches '\(shown)'; see `ps -e`, or give its pid")
       }
-      var text = "\(found.count) processes match '\(shown)'; attach to one by its pid:"
+      var text = "\(found.count) processes match '\(shown)'; \(verb) one by its pid:"
       for process in found.prefix(20) {
         let command = Redaction.redact(process.arguments).joined(separator: " ")
         text +=

@@ -25,6 +25,7 @@ enum Program {
     switch command {
     case .run(let request): return RunCommand.run(request)
     case .attach(let request): return AttachCommand.run(request)
+    case .dump(let request): return DumpCommand.run(request)
     case .report(let request): return ReportCommand.run(request)
     case .version(let isJSON): return VersionCommand.run(isJSON: isJSON)
     case .help(let topic):

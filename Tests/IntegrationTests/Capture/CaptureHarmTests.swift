@@ -154,7 +154,7 @@ internal import Testing
   }
 
   /// Back to back a good part of the time is spent inside a stop, and so are that many kills.
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(5)))
   func `killed 200 times while it captures, it leaves nobody stopped or traced`() async throws {
     try await Lane.several(3) {
       let child = try await Child("capture_parked", ["busy"])

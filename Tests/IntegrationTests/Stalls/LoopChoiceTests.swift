@@ -34,7 +34,7 @@ internal import Testing
   }
 
   @Test(arguments: ["join", "suspend"], observers)
-  func `a loop on another thread is pointed out, and main has no stall`(
+  func `where the main thread only waits, the loop of another thread is watched`(
     parking: String, observer: String
   ) async throws {
     try await Self.need(observer)
@@ -44,12 +44,73 @@ internal import Testing
         options: ["--observer", observer, "--stall-threshold", "100ms"])
       #expect(run.finished.status == .code(0))
       let summary = try run.summary
-      #expect(summary.stalls.allSatisfy { $0.kind == "startup" || $0.kind == "exit" })
-      #expect(!summary.stalls.contains { $0.kind == "exit" }, "\(summary.stalls)")
-      let notices = summary.warnings.filter { $0.code == "other-loops" }
+      StallJudge(named: observer).judge(summary, StallTruth(run.folder["truth"]))
+      #expect(summary.stalls.count == 2)
+      #expect(summary.stalls.allSatisfy { $0.thread == "ui-loop" })
+      #expect(summary.loops.map(\.name) == ["worker_loop", "ui-loop"])
+      let notices = summary.warnings.filter { $0.code == "loops-elsewhere" }
       #expect(notices.count == 1)
       #expect(notices.first?.message.contains("ui-loop") == true)
-      #expect(run.finished.error.contains("--watch-thread"))
+      #expect(!summary.warnings.contains { $0.code == "other-loops" || $0.code == "loop-moves" })
+    }
+  }
+
+  @Test(arguments: ["main", "loops"], observers)
+  func `a loop that is handed from thread to thread is followed`(
+    selection: String, observer: String
+  ) async throws {
+    try await Self.need(observer)
+    // Handing over goes through the scheduler, which a busy machine makes slow.
+    try await Lane.alone {
+      let run = try await Watched(
+        "handed_loop",
+        options: ["--observer", observer, "--stall-threshold", "100ms", "--watch", selection])
+      let summary = try run.summary
+      let truth = StallTruth(run.folder["truth"])
+      var judge = StallJudge(named: observer)
+      judge.certainty = "probable"
+      judge.judge(summary, truth)
+      #expect(summary.stalls.count == 3)
+      #expect(summary.stalls.map(\.tid) == truth.all("burst").map(\.tid))
+      #expect(Set(summary.stalls.map(\.tid)).count == 3)
+      #expect(summary.loops.count == 3)
+      for loop in summary.loops {
+        #expect(
+          Set(loop.homes.map(\.syscall)).isSubset(of: ["epoll_wait", "epoll_pwait", "futex"]))
+      }
+      let notices = summary.warnings.filter { $0.code == "loop-moves" }
+      #expect(notices.count == 1)
+      #expect(notices.first?.message.contains("handed_loop (\(summary.target.pid))") == true)
+    }
+  }
+
+  @Test(arguments: observers)
+  func `the jobs of a pool are no stalls while main's loop turns`(observer: String) async throws {
+    try await Self.need(observer)
+    // Two workers and main.
+    try await Lane.several(2) {
+      let run = try await Watched(
+        "worker_pool", options: ["--observer", observer, "--stall-threshold", "100ms"])
+      let summary = try run.summary
+      StallJudge(named: observer).judge(summary, StallTruth(run.folder["truth"]))
+      #expect(summary.loops.map(\.tid) == [summary.target.pid])
+      #expect(
+        !summary.warnings.contains {
+          ["other-loops", "loop-moves", "loops-elsewhere"].contains($0.code)
+        })
+    }
+  }
+
+  @Test func `workers are watched when all loops are asked for`() async throws {
+    try await Lane.several(2) {
+      let run = try await Watched(
+        "worker_pool", ["150"],
+        options: ["--observer", "proc", "--stall-threshold", "100ms", "--watch", "loops"])
+      let summary = try run.summary
+      #expect(summary.loops.first?.tid == summary.target.pid)
+      let jobs = summary.stalls.filter { $0.thread == "worker" }
+      #expect(!jobs.isEmpty)
+      #expect(jobs.allSatisfy { $0.duration >= .milliseconds(100) })
     }
   }
 

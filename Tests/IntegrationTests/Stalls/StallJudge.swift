@@ -17,6 +17,8 @@ struct StallJudge: Sendable {
   var isUndecidable = false
   /// The kernel may take over while the loop runs.
   var isMixed = false
+  /// Said of every stall; nil leaves it to the observer.
+  var certainty: String?
   /// Kinds of gaps that need not be stalls.
   var optionalKinds: Set<String> = ["nested"]
 
@@ -116,7 +118,9 @@ struct StallJudge: Sendable {
     #expect(isMixed || stall.observer == observer.rawValue, sourceLocation: location)
     let judged = found.milliseconds - parts.stopped.inMilliseconds
     #expect(stall.level == Self.level(judged), "\(found)", sourceLocation: location)
-    if observer == .kernel {
+    if let certainty {
+      #expect(stall.certainty == certainty, "\(found)", sourceLocation: location)
+    } else if observer == .kernel {
       #expect(stall.certainty == "exact", "\(found)", sourceLocation: location)
     } else if isUndecidable && !isMixed {
       #expect(stall.certainty == "probable", "\(found)", sourceLocation: location)

@@ -5,8 +5,10 @@ import Testing
 @testable import ProbeCore
 
 @Suite struct TurnLogTests {
-  private func log(_ lengths: [Nanoseconds], kind: StallKind = .stall) -> TurnLog {
-    var log = TurnLog(tid: ThreadID(1), observer: .kernel, threshold: .ms(250), firstID: 1)
+  private func log(
+    _ lengths: [Nanoseconds], kind: StallKind = .stall, threshold: Nanoseconds = .ms(250)
+  ) -> TurnLog {
+    var log = TurnLog(tid: ThreadID(1), observer: .kernel, threshold: threshold, firstID: 1)
     for length in lengths {
       let start = Instant(nanoseconds: 5)
       log.end(
@@ -35,6 +37,18 @@ import Testing
     #expect(log.longest == nil)
     #expect(log.histogram.counts.isEmpty)
     #expect(log.news.count == 1)
+  }
+
+  @Test(arguments: [
+    (StallKind.startup, 100.0, 249.0, 0), (.startup, 100, 250, 1), (.startup, 400, 399, 0),
+    (.startup, 400, 400, 1), (.stall, 100, 100, 1), (.nested, 100, 249, 1), (.exit, 100, 99, 0),
+  ])
+  func `start-up is told from 250 ms on, however low the threshold of stalls is`(
+    kind: StallKind, threshold: Double, length: Double, expected: Int
+  ) {
+    let log = log([.ms(length)], kind: kind, threshold: .ms(threshold))
+    #expect(log.news.count == expected)
+    #expect(log.startup == (kind == .startup ? .ms(length) : nil))
   }
 
   @Test func `stopped and winding-down time is not held against a turn`() {

@@ -45,6 +45,8 @@ struct Watching: Sendable {
   var blind: [ClosedRange<Nanoseconds>] = []
   /// Changes a probe before it is taken, by its number.
   var spoil: (@Sendable (Int, ThreadProbe) -> ThreadProbe)?
+  /// What is told to the detector before the first probe.
+  var prepare: (@Sendable (inout LoopDetector) -> Void)?
   /// Records of context switches are read, from the first rest on.
   var switches = false
   /// Records between these times after the birth are lost.
@@ -90,6 +92,7 @@ struct Watching: Sendable {
         LoopDetector.Settings(
           threshold: threshold, probePeriod: period, observer: observer,
           launchedAt: isLaunched ? birth : nil, firstID: 1)))
+    prepare?(&told.detector)
     var stop = thread.end
     if case .detachedAfter(let time) = ending { stop = min(stop, birth + time) }
     var records = observer == .kernel ? kept(thread.records) : []

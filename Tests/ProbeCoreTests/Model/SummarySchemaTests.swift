@@ -8,12 +8,13 @@ import Testing
 @testable import ProbeCore
 
 @Suite struct SummarySchemaTests {
-  private static let schema = URL(filePath: Fixture.root).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Docs/summary.schema.json").path()
+  private static let docs = URL(filePath: Fixture.root).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Docs")
 
   /// What validate_summary.py prints, one element a line.
-  private func python(_ mode: String, _ json: [UInt8]) throws -> [String] {
+  static func python(
+    _ mode: String, _ json: [UInt8], schema: String = "summary.schema.json"
+  ) throws -> [String] {
     let stem = FileManager.default.temporaryDirectory
       .appending(path: "perfwatch-\(UUID().uuidString)").path()
     defer {
@@ -22,7 +23,8 @@ import Testing
     }
     try Data(json).write(to: URL(filePath: stem + ".json"))
     let words = [
-      "/usr/bin/python3", Fixture.root + "/validate_summary.py", mode, Self.schema, stem + ".json",
+      "/usr/bin/python3", Fixture.root + "/validate_summary.py", mode,
+      docs.appending(path: schema).path(), stem + ".json",
     ]
     let command = words.map(SafeText.shellWord).joined(separator: " ")
     let status = unsafe system(command + " > " + SafeText.shellWord(stem + ".out") + " 2>&1")
@@ -44,12 +46,12 @@ import Testing
 
   @Test func `summaries as we write them are valid`() throws {
     let all = [SampleSummary.full, SampleSummary.sparse, SampleSummary.empty]
-    let violations = try python("check", encode(all))
+    let violations = try Self.python("check", encode(all))
     #expect(violations == [])
   }
 
   @Test func `the schema notices every missing key and every value of another type`() throws {
-    let passed = try python("strict", encode(SampleSummary.full))
+    let passed = try Self.python("strict", encode(SampleSummary.full))
     #expect(passed == [])
   }
 
@@ -77,7 +79,7 @@ import Testing
       damage(&summary)
       return summary
     }
-    let errors = try python("check", encode(summaries))
+    let errors = try Self.python("check", encode(summaries))
     #expect(errors.count == broken.count)
     for (index, (place, _)) in broken.enumerated() {
       #expect(errors.contains { $0.hasPrefix("\(index) \(place): ") }, "\(place): \(errors)")
@@ -87,11 +89,11 @@ import Testing
   @Test func `unknown keys are let pass`() throws {
     let text = String(decoding: try encode(SampleSummary.full), as: UTF8.self)
     let more = "{\"future\":1," + text.dropFirst()
-    #expect(try python("check", Array(more.utf8)) == [])
+    #expect(try Self.python("check", Array(more.utf8)) == [])
   }
 
   @Test func `keys come in the order of the documentation`() throws {
-    let lines = try python("order", encode(SampleSummary.full))
+    let lines = try Self.python("order", encode(SampleSummary.full))
     for expected in Self.order.split(separator: "\n").map(String.init) {
       #expect(lines.contains(expected))
     }
@@ -140,6 +142,6 @@ import Testing
     stopped throttled otherWait unknown
     stalls[].blocker: kind tid name path peer command chain stack
     stalls[].stacks[]: at weight stopTime truncated frames
-    stalls[].stacks[].frames[]: function module offset file line inlined found inApp
+    stalls[].stacks[].frames[]: function functionOffset module offset file line inlined found inApp
     """
 }

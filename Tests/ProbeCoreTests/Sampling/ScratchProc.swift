@@ -19,7 +19,7 @@ final class ScratchProc {
 
   var source: ProcSource { ProcSource(root: root, pid: ProcessID(pid)) }
 
-  private func makeDirectory(_ path: String) {
+  func makeDirectory(_ path: String) {
     let made: Void? = try? FileManager.default.createDirectory(
       atPath: "\(root)/\(path)", withIntermediateDirectories: true)
     precondition(made != nil, "cannot make \(root)/\(path)")
