@@ -7,7 +7,9 @@ extension ReportSections {
   private static let stackLines = 16
   private static let treeLines = 24
   /// Branches of less than this share are left out of a tree.
-  private static let smallShare = 0.03
+  private static let smallShare = 0.05
+  /// Calls one after the other without a branch, shown whole; of more the ends. Chosen.
+  private static let chainLines = 7
 
   static func stacks(_ summary: Summary, _ layout: inout ReportLayout) {
     let withStacks = summary.stalls.filter { !$0.stacks.isEmpty }
@@ -90,13 +92,12 @@ extension ReportSections {
   private static func tree(
     _ tree: StackTree, of length: Nanoseconds, _ layout: inout ReportLayout
   ) {
-    var rows: [(share: String, count: String, depth: Int, line: ShownFrame)] = []
+    var rows: [TreeRow] = []
     func visit(_ node: StackTree, depth: Int, isBranch: Bool) {
       rows.append(
-        (
-          isBranch ? Percent.text(node.weight, of: length) : "", isBranch ? "\(node.count)" : "",
-          depth, node.line
-        ))
+        TreeRow(
+          share: isBranch ? Percent.text(node.weight, of: length) : "",
+          count: isBranch ? "\(node.count)" : "", depth: depth, line: node.line))
       let large = node.children.filter {
         $0.weight.inSeconds >= smallShare * length.inSeconds
       }
@@ -104,7 +105,9 @@ extension ReportSections {
       let isForking = large.count > 1 || (large.count == 1 && large[0].count < node.count)
       for child in large { visit(child, depth: depth + (isForking ? 1 : 0), isBranch: isForking) }
     }
-    for root in tree.children { visit(root, depth: 0, isBranch: true) }
+    let roots = tree.children.filter { $0.weight.inSeconds >= smallShare * length.inSeconds }
+    for root in roots { visit(root, depth: 0, isBranch: true) }
+    rows = shortened(rows, isUnicode: layout.style.unicode)
     let width = rows.map { DisplayText.width($0.share) }.max() ?? 0
     let countWidth = rows.map { $0.count.count }.max() ?? 0
     for row in rows.prefix(treeLines) {
@@ -119,6 +122,39 @@ extension ReportSections {
     if rows.count > treeLines {
       layout.add(.line(StyledLine("      and \(rows.count - treeLines) more lines", .dim)))
     }
+  }
+
+  private struct TreeRow {
+    var share: String
+    var count: String
+    var depth: Int
+    var line: ShownFrame
+  }
+
+  /// The rows with the middles of long chains left out.
+  private static func shortened(_ rows: [TreeRow], isUnicode: Bool) -> [TreeRow] {
+    var result: [TreeRow] = []
+    var start = 0
+    while start < rows.count {
+      var end = start + 1
+      while end < rows.count, rows[end].share.isEmpty, rows[end].depth == rows[start].depth {
+        end += 1
+      }
+      let chain = rows[start..<end]
+      if chain.count > chainLines {
+        let text = "\(isUnicode ? "\u{2026}" : "...") \(chain.count - chainLines + 1) more"
+        result += chain.prefix(3)
+        result.append(
+          TreeRow(
+            share: "", count: "", depth: rows[start].depth,
+            line: ShownFrame(text: text, key: "", isOwn: false)))
+        result += chain.suffix(chainLines - 4)
+      } else {
+        result += chain
+      }
+      start = end
+    }
+    return result
   }
 
   /// What it did one after the other; neighbours with the same name are one.

@@ -159,6 +159,8 @@ final class StackKeeper {
     name(Array(first..<places.count), lines: nil, into: &out)
     for stack in stacks {
       let numbers = stack.unwound.stack.frames.compactMap { places.number(of: $0) }
+      // Of a program that has executed another one meanwhile: nobody knows any more what ran there.
+      if let outermost = numbers.last, places.isUnmapped(outermost) { continue }
       EventCodec.encode(
         .stack(
           StackReading(
@@ -235,6 +237,7 @@ private struct CodePlaces {
   private var frames: [RawFrame] = []
   private var inApp: [Bool?] = []
   private var hasLines: [Bool] = []
+  private var unmapped: Set<Int> = []
   /// Without a file: a JIT may put other code there.
   private var moving: [Int] = []
   /// Those before are of a program that is gone.
@@ -255,11 +258,14 @@ private struct CodePlaces {
   mutating func learn(_ number: Int, _ named: [Summary.Frame], hasLines: Bool) {
     inApp[number] = named.last?.inApp
     self.hasLines[number] = hasLines
+    if named.last?.module == StackResolver.unmapped { unmapped.insert(number) }
     if named.last?.module.map({ $0.hasPrefix("[") && $0 != "[vdso]" }) ?? true {
       moving.append(number)
       self.hasLines[number] = true
     }
   }
+
+  func isUnmapped(_ number: Int) -> Bool { unmapped.contains(number) }
 
   /// The address as a stack of one frame.
   func asStack(_ number: Int) -> (snapshot: StackSnapshot, unwound: UnwoundStack) {
