@@ -1,6 +1,6 @@
 /* TARGET group=proc args=1000
- * "many_threads N" makes N threads that wait, says so, stays for 1.2 s in which the main thread burns
- * half of the time, and ends.
+ * "many_threads N [SECONDS]" makes N threads that wait, says so, stays for 1.2 s (or SECONDS) in which
+ * the main thread burns half of the time, and ends.
  * TRUTH: {"exit":0, "stalls":[], "threads":1001}
  */
 #include "target.h"
@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
       return 1;
   }
   target_line("{\"ev\":\"ready\",\"threads\":%d}", count + 1);
-  double end = target_now() + 1.2;
+  double end = target_now() + (argc > 2 ? atof(argv[2]) : 1.2);
   while (target_now() < end) {
     TARGET_BURN(10);
     target_sleep_ms(10);
