@@ -151,7 +151,8 @@ static int await_stop(struct cprobe_stop *request) {
     if (looked - begun > request->limit_ns) return -ETIMEDOUT;
     if (looked - begun < spin) continue;
     nanosleep(&pause, NULL);
-    if (pause.tv_nsec < 1000000) pause.tv_nsec += pause.tv_nsec / 2;
+    // What is slept here counts as stopped, as nobody knows how long of it the target was.
+    if (pause.tv_nsec < 150000) pause.tv_nsec += pause.tv_nsec / 2;
   }
 }
 

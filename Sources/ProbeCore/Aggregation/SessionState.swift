@@ -88,6 +88,8 @@ public struct SessionState: Sendable, Equatable {
     case .stallBegan(let stall): stalls.began(stall)
     case .stallRetracted(let id): stalls.retracted(id)
     case .stall(let stall): stalls.ended(stall)
+    case .codePlace(let place): stalls.place(place)
+    case .stack(let stack): stalls.stack(stack)
     case .exited(let value):
       advance(to: value.at)
       exit = value

@@ -107,7 +107,9 @@ extension SessionState {
       cpu: observer?.cpu,
       cpuPercent: observer.flatMap { duration > .zero ? Percent.of($0.cpu, duration) : nil },
       residentPeak: observer?.residentPeak, probes: ticks, lateProbes: lateOrSkipped,
-      stops: 0, stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0,
+      stops: observer?.captures.stops ?? 0, stopTotal: observer?.captures.stopTotal ?? .zero,
+      stopLongest: observer?.captures.stopLongest ?? .zero,
+      capturesWithoutStop: observer?.captures.withoutStop ?? 0,
       droppedEvents: observer?.droppedEvents ?? 0, capabilities: capabilities)
   }
 
@@ -138,6 +140,12 @@ extension SessionState {
       let share = (children.inSeconds / (children.inSeconds + own.inSeconds) * 100).rounded()
       result.append(
         (.workInChildren, "\(Int(share)) % of the CPU of the target and its finished children"))
+    }
+    let unnamed = summary.stalls.count { stall in
+      stall.stacks.contains { $0.frames.contains { $0.function == nil && $0.module == "[anon]" } }
+    }
+    if unnamed > 0 {
+      result.append((.unnamedCode, "in \(unnamed) of \(summary.stalls.count) stalls"))
     }
     if summary.run.complete == false {
       result.append((.recordingCut, "its last event is not the end of the run"))

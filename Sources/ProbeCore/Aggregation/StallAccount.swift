@@ -19,6 +19,7 @@ struct StallAccount: Sendable, Equatable {
   private(set) var count = 0
   private(set) var total = Nanoseconds.zero
   private(set) var longest: Nanoseconds?
+  private(set) var stacks = StackAccount()
 
   mutating func loop(_ reading: LoopReading) {
     if let place = loops.firstIndex(where: { $0.tid == reading.tid }) {
@@ -33,7 +34,42 @@ struct StallAccount: Sendable, Equatable {
     open.append(stall)
   }
 
-  mutating func retracted(_ id: Int) { open.removeAll { $0.id == id } }
+  mutating func retracted(_ id: Int) {
+    for stall in open where stall.id == id { stacks.retracted(stall.tid) }
+    open.removeAll { $0.id == id }
+  }
+
+  mutating func place(_ place: CodePlaceReading) { stacks.add(place) }
+
+  /// Adds a stack to the stall in which it was taken, whichever of both is told first.
+  mutating func stack(_ stack: StackReading) {
+    if let stall = stalls.last(where: { $0.tid == stack.tid && $0.contains(stack.at) }) {
+      stacks.add(stack, toStall: stall.id)
+    } else if open.contains(where: { $0.tid == stack.tid && $0.start <= stack.at }) {
+      stacks.add(pending: stack)
+    }
+  }
+
+  /// What is known by now of a moment of a thread.
+  enum Moment: Sendable, Equatable {
+    case inStall(StallReading)
+    case inOpenStall
+    /// Not yet known to be in one.
+    case open
+    /// In no stall, or in one that is not kept.
+    case past
+  }
+
+  func moment(_ tid: ThreadID, _ time: Instant) -> Moment {
+    if let stall = stalls.last(where: { $0.tid == tid && $0.contains(time) }) {
+      return .inStall(stall)
+    }
+    for stall in open where stall.tid == tid {
+      return stall.start <= time ? .inOpenStall : .past
+    }
+    let isPast = recent.contains { $0.tid == tid && $0.start + $0.duration >= time }
+    return isPast ? .past : .open
+  }
 
   mutating func ended(_ stall: StallReading) {
     open.removeAll { $0.id == stall.id }
@@ -45,13 +81,22 @@ struct StallAccount: Sendable, Equatable {
       total += stall.duration - stall.parts.stopped
       longest = max(longest ?? .zero, stall.duration - stall.parts.stopped)
     }
-    guard stalls.count >= Self.capacity else { return stalls.append(stall) }
+    stacks.ended(stall, isKept: keep(stall))
+  }
+
+  private mutating func keep(_ stall: StallReading) -> Bool {
+    guard stalls.count >= Self.capacity else {
+      stalls.append(stall)
+      return true
+    }
     omitted += 1
     // A later stall takes the place of the shortest one if it is longer.
     guard let shortest = stalls.indices.min(by: { stalls[$0].duration < stalls[$1].duration }),
       stalls[shortest].duration < stall.duration
-    else { return }
+    else { return false }
+    stacks.dropped(stall: stalls[shortest].id)
     stalls[shortest] = stall
+    return true
   }
 
   /// The sums; nil unless at least one loop was judged.
@@ -90,7 +135,7 @@ struct StallAccount: Sendable, Equatable {
         start: max(.zero, stall.start - start), duration: stall.duration, error: stall.error,
         observer: stall.observer.rawValue, certainty: stall.certainty.rawValue,
         cause: Summary.Cause(sentence: CauseSentence.of(stall), parts: stall.parts), blame: nil,
-        blocker: nil, signature: nil, group: nil, stacks: [])
+        blocker: nil, signature: nil, group: nil, stacks: stacks.rows(stall))
     }
   }
 

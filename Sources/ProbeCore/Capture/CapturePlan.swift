@@ -22,6 +22,25 @@ public enum CaptureRefusal: Error, Sendable, Equatable {
   case failed(SystemError)
 }
 
+extension CaptureRefusal {
+  /// The reason in words, for where a user has to know.
+  var words: String {
+    switch self {
+    case .gone: "it had ended"
+    case .kernelThread: "it is a kernel thread"
+    case .moved: "it moved on each time"
+    case .wouldInterrupt(let call): "a stop would show as EINTR from \(call)"
+    case .uninterruptible: "it waits uninterruptibly"
+    case .traced(let tracer):
+      tracer.map { "traced by process \($0)" } ?? "traced by another process"
+    case .notPermitted: "the kernel does not permit it"
+    case .wrongMachine: "a 32-bit program"
+    case .malformed: "/proc could not be understood"
+    case .failed(let error): "\(error.call): \(error.reason)"
+    }
+  }
+}
+
 /// What to do about one thread, from what /proc says of it. Pure.
 enum CapturePlan: Equatable {
   /// It is blocked: its registers are these two, its stack can be read as it is.

@@ -32,14 +32,21 @@ struct LoopDetector: Sendable {
   private var stay: (wait: Wait, since: Instant, slices: UInt64)?
   private var recordedWait: (wait: Wait, since: Instant)?
   private var trail: SwitchTrail?
+  private var restless: RestlessTime
 
   init(tid: ThreadID, _ settings: Settings) {
     self.settings = settings
+    restless = RestlessTime(since: settings.launchedAt)
     follower = TurnFollower(tid: tid, settings)
   }
 
   /// Whether a few probes in quick succession would help to decide.
   var wantsBurst: Bool { learner.standing != .learning && follower.wantsBurst }
+
+  /// The turn that goes on, as far as is known by now.
+  var openTurn: OpenTurn? {
+    learner.standing == .learning ? restless.openTurn : follower.openTurn
+  }
 
   /// One probe of a quick succession is about to be taken.
   mutating func countQuickProbe() { follower.countBurstProbe() }
@@ -64,6 +71,7 @@ struct LoopDetector: Sendable {
       take(WaitRecord(at: probe.at, step: .entered(wait)))
     }
     lastProbe = probe
+    if learner.standing == .learning { restless.add(probe) }
     feed(.probe(probe))
   }
 
@@ -231,5 +239,40 @@ struct LoopDetector: Sendable {
       .map { "\($0.key) \($0.value)x" }.joined(separator: ", ")
     return
       "no event loop was seen: the thread waited in \(list), but not again and again at one place"
+  }
+}
+
+/// What stands for a turn while homes are not known yet: the time since the thread was last seen at a wait
+/// that may be one.
+private struct RestlessTime: Sendable {
+  private var since: Instant?
+  private var last: ThreadProbe?
+  private var stopped = Nanoseconds.zero
+  /// At a wait that is home to some loops, and a stall to others.
+  private var mayRest = false
+
+  /// - Parameter since: the start of a target that we launched.
+  init(since: Instant?) { self.since = since }
+
+  mutating func add(_ probe: ThreadProbe) {
+    defer { last = probe }
+    switch probe.state {
+    case .waiting(let wait) where wait.waitClass == .idle: since = nil
+    case .waiting(let wait) where wait.waitClass == .learnable: mayRest = true
+    case .stopped:
+      if let last { stopped += probe.at - last.at }
+    case .unknown: break
+    case .waiting, .running, .blocked:
+      if mayRest || since == nil {
+        since = probe.at
+        stopped = .zero
+      }
+      mayRest = false
+    }
+  }
+
+  var openTurn: OpenTurn? {
+    guard let since, let last, last.state != .stopped, !last.isExiting else { return nil }
+    return OpenTurn(start: since, length: last.at - since - stopped, lastSeen: last.at)
   }
 }

@@ -310,6 +310,18 @@ struct TurnFollower: Sendable {
     log.begin(kind, start: start)
   }
 
+  /// The turn that goes on, if it is very likely one: worth a look at the thread's stack.
+  var openTurn: OpenTurn? {
+    guard let away, !isAtHome, !isLagging, let last = away.last, last.state != .stopped,
+      let after = leftAfter, let before = leftBefore
+    else { return nil }
+    // Each sleep that nobody saw may have been at home.
+    guard isExact || log.hasOpenStall || away.hiddenSleeps == 0 else { return nil }
+    let start = isExact ? after : middle(after, before)
+    return OpenTurn(
+      start: start, length: last.at - start - away.stopped, lastSeen: last.at)
+  }
+
   /// Quick probes are wanted shortly before the threshold when sleeps were not seen.
   var wantsBurst: Bool {
     guard !isExact, burstLeft > 0, let away, away.hiddenSleeps > 0, let last = away.last,

@@ -20,6 +20,11 @@ public enum Clock {
   /// CLOCK_PROCESS_CPUTIME_ID: CPU that perfwatch itself has used.
   public static func ownCPU() -> Nanoseconds { Nanoseconds(read(CLOCK_PROCESS_CPUTIME_ID) ?? 0) }
 
+  /// CLOCK_THREAD_CPUTIME_ID: CPU that the calling thread has used.
+  public static func threadCPU() -> Nanoseconds {
+    Nanoseconds(read(CLOCK_THREAD_CPUTIME_ID) ?? 0)
+  }
+
   /// The CPU clock of a process: all threads that ever lived in it, in nanoseconds, also of a zombie.
   /// Running threads are counted up to their last scheduler tick (4 ms at HZ=250).
   ///

@@ -13,7 +13,7 @@ public enum EventCodec {
     case started = 1
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
-      ended, loop, stallBegan, stallRetracted, stall, capability
+      ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack
   }
 
   /// Appends the event as one frame.
@@ -86,6 +86,8 @@ public enum EventCodec {
     case .stallBegan: .stallBegan
     case .stallRetracted: .stallRetracted
     case .stall: .stall
+    case .codePlace: .codePlace
+    case .stack: .stack
     }
   }
 
@@ -157,6 +159,7 @@ public enum EventCodec {
       out.put(value.cpu)
       out.put(optional: value.residentPeak) { $0.put($1) }
       out.put(value.droppedEvents)
+      value.captures.encode(into: &out)
     case .exited(let value):
       out.put(value.at)
       out.put(optional: value.status) { out, status in
@@ -181,6 +184,8 @@ public enum EventCodec {
     case .stallBegan(let value): value.encode(into: &out)
     case .stallRetracted(let id): out.put(id)
     case .stall(let value): value.encode(into: &out)
+    case .codePlace(let value): value.encode(into: &out)
+    case .stack(let value): value.encode(into: &out)
     }
   }
 
@@ -249,7 +254,7 @@ public enum EventCodec {
         ObserverReading(
           cpu: try reader.nanoseconds(),
           residentPeak: try reader.optional { (r) throws(WireError) in try r.unsigned() },
-          droppedEvents: try reader.int()))
+          droppedEvents: try reader.int(), captures: try CaptureCosts(from: &reader)))
     case .exited:
       return .exited(
         TargetExit(
@@ -270,6 +275,8 @@ public enum EventCodec {
     case .stallBegan: return .stallBegan(try StallBegan(from: &reader))
     case .stallRetracted: return .stallRetracted(try reader.int())
     case .stall: return .stall(try StallReading(from: &reader))
+    case .codePlace: return .codePlace(try CodePlaceReading(from: &reader))
+    case .stack: return .stack(try StackReading(from: &reader))
     }
   }
 }

@@ -90,7 +90,7 @@ extension StallReading {
 
 extension ByteReader {
   /// A value that is written as its name.
-  fileprivate mutating func word<T>(_ make: (String) -> T?) throws(WireError) -> T {
+  mutating func word<T>(_ make: (String) -> T?) throws(WireError) -> T {
     let text = try string()
     guard let value = make(text) else { throw .malformed("the word \(text)") }
     return value

@@ -24,6 +24,9 @@ public enum NoticeCode: String, Sendable, CaseIterable {
   case loopMoves = "loop-moves"
   case loopsElsewhere = "loops-elsewhere"
   case stallsNotWatched = "stalls-not-watched"
+  case stacksSlowed = "stacks-slowed"
+  case stacksRefused = "stacks-refused"
+  case unnamedCode = "unnamed-code"
 
   /// The sentence shown; `detail` is what was read or counted, already in words.
   public func message(_ detail: String) -> String {
@@ -50,6 +53,9 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .loopsElsewhere:
       "the main thread only waits; the loops of other threads are watched instead: \(detail)"
     case .stallsNotWatched: "stalls were not judged: \(detail)"
+    case .stacksSlowed: "stacks are taken less often, to spare the target: \(detail)"
+    case .stacksRefused: "no stacks were taken in stalls: \(detail)"
+    case .unnamedCode: "code made at run time has no names on the stacks: \(detail)"
     }
   }
 
@@ -80,6 +86,11 @@ public enum NoticeCode: String, Sendable, CaseIterable {
       "they may do other work than the loop's as well, so their stalls are only probable"
     case .loopsElsewhere: "watch others with --watch-thread NAME or --watch loops"
     case .stallsNotWatched: "CPU, memory and threads are measured"
+    case .stacksSlowed: "raise --stall-threshold to look at the longer stalls only"
+    case .unnamedCode:
+      "have its runtime write a perf map: node --perf-basic-prof, DOTNET_PerfMapEnabled=1, "
+        + "python -X perf (3.12)"
+    case .stacksRefused: "stalls and their causes are measured; leave stacks out with --no-stacks"
     }
   }
 }

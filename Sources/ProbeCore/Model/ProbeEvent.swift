@@ -39,6 +39,10 @@ public enum ProbeEvent: Sendable, Equatable {
   case stallRetracted(Int)
   /// A stall with all that is known of it.
   case stall(StallReading)
+  /// What code is at an address that stacks name by number.
+  case codePlace(CodePlaceReading)
+  /// A stack taken in a stall; told when it is known to belong to one.
+  case stack(StackReading)
   /// The target ended, and how, as far as we could learn it.
   case exited(TargetExit)
   /// The last event of every stream.
@@ -267,16 +271,21 @@ public struct MemberReading: Sendable, Equatable {
 
 /// What watching has cost so far.
 public struct ObserverReading: Sendable, Equatable {
-  /// CLOCK_PROCESS_CPUTIME_ID of perfwatch since watching began.
+  /// CLOCK_PROCESS_CPUTIME_ID of perfwatch since watching began, and that of its helpers.
   public var cpu: Nanoseconds
   /// VmHWM of perfwatch.
   public var residentPeak: UInt64?
   public var droppedEvents: Int
+  public var captures: CaptureCosts
 
-  public init(cpu: Nanoseconds, residentPeak: UInt64?, droppedEvents: Int) {
+  public init(
+    cpu: Nanoseconds, residentPeak: UInt64?, droppedEvents: Int,
+    captures: CaptureCosts = CaptureCosts()
+  ) {
     self.cpu = cpu
     self.residentPeak = residentPeak
     self.droppedEvents = droppedEvents
+    self.captures = captures
   }
 }
 

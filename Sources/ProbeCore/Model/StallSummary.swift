@@ -126,10 +126,13 @@ extension Summary {
     public var line: Int?
     public var inlined: Bool
     public var found: FrameSource
+    /// The program's own code, not the system's.
+    public var inApp: Bool
 
     public init(
       function: String?, functionOffset: UInt64? = nil, module: String?, offset: String?,
-      file: String? = nil, line: Int? = nil, inlined: Bool = false, found: FrameSource
+      file: String? = nil, line: Int? = nil, inlined: Bool = false, found: FrameSource,
+      inApp: Bool = false
     ) {
       self.function = function
       self.functionOffset = functionOffset
@@ -139,6 +142,7 @@ extension Summary {
       self.line = line
       self.inlined = inlined
       self.found = found
+      self.inApp = inApp
     }
   }
 

@@ -57,7 +57,10 @@ extension ReportSections {
         .init(title: "length", cells: shown.map { Units.text($0.duration, isUnicode: isUnicode) }),
         .init(title: "level", isRight: false, cells: shown.map { safe($0.level) }),
         .init(
-          title: "cause", isRight: false, dropOrder: 1, shortest: 16,
+          title: "in", isRight: false, dropOrder: 1, shortest: 16,
+          cells: shown.map { place(of: $0, isUnicode: isUnicode) }),
+        .init(
+          title: "cause", isRight: false, dropOrder: 2, shortest: 16,
           cells: shown.map { safe($0.cause.sentence) }),
       ],
       footer: hidden > 0 ? "and \(Counted.text(hidden, "shorter stall"))" : nil)

@@ -49,9 +49,12 @@ extension SessionState {
     stalls.open.sorted { $0.start < $1.start }.map { stall in
       let length = max(.zero, time - stall.start)
       let level = StallLevel(length)
+      let place = stalls.stacks.latest(stall.tid, since: stall.start)
+        .flatMap(StackTitle.frame).map { ", in \(StackTitle.text($0))" }
       return (
         stall.id, level,
         "stall: \(name(stall.tid)) for \(Units.text(length)) so far (\(level.rawValue))"
+          + (place ?? "")
       )
     }
   }

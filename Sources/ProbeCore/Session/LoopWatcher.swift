@@ -16,6 +16,10 @@ public struct StallSettings: Sendable, Equatable {
   public var selection = LoopSelection.main
   /// nil takes the best that is permitted.
   public var observer: LoopObserver?
+  /// Whether stacks are taken in stalls.
+  public var takesStacks = true
+  /// Patterns of modules that are the program's own; see `InAppRule`.
+  public var inAppPatterns: [String] = []
 
   public init() {}
 }
@@ -36,12 +40,19 @@ struct LoopWatcher {
   private(set) var known = NumberIndex()
   var search: LoopSearch
   private(set) var canReadWaits = true
+  private let desk: CaptureDesk?
+  private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
+  private let watchesSince = Clock.now()
+  /// Told of once: captures that had to wait, as the budget was used up.
+  private var isSlowed = false
   /// What was told of the switch records last.
   private var toldSwitches = SwitchReader.Standing.notTried
 
   init(
-    _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?
+    _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?,
+    desk: CaptureDesk? = nil
   ) {
+    self.desk = desk
     self.settings = settings
     self.pid = pid
     self.points = points
@@ -95,10 +106,11 @@ struct LoopWatcher {
     var frames = 0
     var wantsQuick = false
     for loop in loops where !loop.isGone {
-      loop.probe(isQuick: isQuick, &source)
+      loop.probe(isQuick: isQuick, desk, &source)
       if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
       search.take(loop)
       frames += emit(loop, into: &out)
+      frames += order(loop, into: &out)
       if loop.detector.wantsBurst { wantsQuick = true }
       if let rate = loop.takeRefusal() {
         EventCodec.encode(
@@ -114,6 +126,27 @@ struct LoopWatcher {
     }
     joinMoving(&source)
     return (frames, wantsQuick)
+  }
+
+  private mutating func order(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+    guard let desk else { return 0 }
+    let isTooMuch = loop.order(desk, atLeast: keptLengths.shortestKept) { isFirst in
+      CaptureBudget.allows(
+        stopped: desk.costs.stopTotal, cpu: desk.cpu, elapsed: Clock.now() - watchesSince,
+        isFirst: isFirst)
+    } prepare: {
+      // The pw-tracer of a launched target is there already.
+      if launchedAt == nil { desk.startTracer(pid) }
+    }
+    guard isTooMuch, !isSlowed else { return 0 }
+    isSlowed = true
+    let costs = desk.costs
+    EventCodec.encode(
+      .notice(
+        .stacksSlowed,
+        detail: "\(costs.stops) stops took \(Units.text(costs.stopTotal)), "
+          + "and perfwatch \(Units.text(desk.cpu)) of CPU"), into: &out)
+    return 1
   }
 
   /// The standing of every loop, and a look for threads that should be watched.
@@ -176,13 +209,18 @@ struct LoopWatcher {
     at time: Instant, exited: Bool, _ source: borrowing ProcSource, into out: inout ByteWriter
   ) -> Int {
     var frames = tellSwitches(isLast: true, into: &out)
+    desk?.stop()
+    if let refusal = desk?.refusal {
+      EventCodec.encode(.notice(.stacksRefused, detail: refusal.words), into: &out)
+      frames += 1
+    }
     for loop in loops where !loop.isGone || loop.sampler.tid.rawValue == pid.rawValue {
       frames += finish(loop, at: time, exited: exited, source, into: &out)
     }
     return frames
   }
 
-  private func finish(
+  private mutating func finish(
     _ loop: WatchedLoop, at time: Instant, exited: Bool, _ source: borrowing ProcSource,
     into out: inout ByteWriter
   ) -> Int {
@@ -195,13 +233,15 @@ struct LoopWatcher {
     return frames + 1
   }
 
-  private func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+  private mutating func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
     guard !loop.isOnTrial else { return 0 }
     let news = loop.detector.news
     for item in news {
       switch item {
       case .began(let stall): EventCodec.encode(.stallBegan(stall), into: &out)
-      case .stalled(let stall): EventCodec.encode(.stall(stall), into: &out)
+      case .stalled(let stall):
+        keptLengths.add(stall.duration)
+        EventCodec.encode(.stall(stall), into: &out)
       case .retracted(let id): EventCodec.encode(.stallRetracted(id), into: &out)
       }
     }

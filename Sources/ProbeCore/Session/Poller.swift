@@ -15,6 +15,8 @@ struct Poller {
   let ownCPUBefore: Nanoseconds
   /// For the kernel observer; nil watches stalls by /proc.
   let tracePoints: TracePoints?
+  /// Where stacks are ordered; nil for none.
+  var desk: CaptureDesk?
 
   /// Extra ticks after the start, so that a program of a few milliseconds is seen at all. Chosen.
   static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
@@ -142,7 +144,8 @@ struct Poller {
   ) -> LoopWatcher? {
     guard let settings = configuration.stalls else { return nil }
     var watcher = LoopWatcher(
-      settings, pid: pid, points: tracePoints, launchedAt: isLaunched ? begin : nil)
+      settings, pid: pid, points: tracePoints, launchedAt: isLaunched ? begin : nil,
+      desk: desk)
     watcher.start(&source)
     EventCodec.encode(.capability("observer", value: watcher.observer.rawValue), into: &out)
     if !watcher.canReadWaits {
@@ -241,8 +244,10 @@ struct Poller {
 
   private func emitObserver(into out: inout ByteWriter) {
     let reading = ObserverReading(
-      cpu: Clock.ownCPU() - ownCPUBefore, residentPeak: OwnMemory.residentPeak(),
-      droppedEvents: queue.droppedCount)
+      cpu: Clock.ownCPU() - ownCPUBefore + (desk?.helperCPU ?? .zero),
+      residentPeak: OwnMemory.residentPeak(),
+      droppedEvents: queue.droppedCount + (desk?.dropped ?? 0),
+      captures: desk?.costs ?? CaptureCosts())
     EventCodec.encode(.observer(reading), into: &out)
     queue.append(&out)
   }

@@ -7,16 +7,38 @@ final class Recorder: Sendable {
   private struct Result: Sendable {
     var state: SessionState?
     var recordingFailure: SystemError?
+    var isDone = false
   }
 
   private let queue: EventQueue
   private let display: (any LiveDisplay)?
+  private let stacks: StackSource?
+  /// Lines that are looked up when the target has ended.
+  private let lineBudget = TimeBudget()
+  private let ending = Mutex<SessionEnd?>(nil)
   private let result = Mutex(Result())
 
-  init(queue: EventQueue, display: (any LiveDisplay)?) {
+  /// What stacks are made from, and what they cost.
+  struct StackSource: Sendable {
+    let desk: CaptureDesk
+    let ownCPUBefore: Nanoseconds
+    /// Rung when all is done.
+    let control: WatchControl
+  }
+
+  init(queue: EventQueue, display: (any LiveDisplay)?, stacks: StackSource? = nil) {
     self.queue = queue
     self.display = display
+    self.stacks = stacks
   }
+
+  /// The last event, written when everything else is; to be set before the queue is closed.
+  func end(_ end: SessionEnd) { ending.withLock { $0 = end } }
+
+  /// Nobody wants to wait any longer for what makes the result only nicer.
+  func hurry() { lineBudget.cancel() }
+
+  var isDone: Bool { result.withLock { $0.isDone } }
 
   /// The state after the last event; call it when the thread has been joined.
   var finalState: SessionState? { result.withLock { $0.state } }
@@ -26,24 +48,20 @@ final class Recorder: Sendable {
   ///
   /// - Parameter file: where the event stream is kept; nil for nowhere.
   func run(_ file: consuming OutputFile?) {
-    var file = file
-    var failure: SystemError?
-    if file != nil {
-      do { try file?.append(RecordingFormat.magic) } catch { failure = error }
-    }
-    var fold = EventFold()
+    var sink = EventSink(file)
+    var keeper: StackKeeper?
     var batch: [UInt8] = []
     // Without a display there is no hurry: the queue holds minutes of events.
     var pause = Nanoseconds.seconds(2)
     var nextDisplay = Clock.now()
-    while queue.take(into: &batch, waitingAtMost: pause) {
-      if failure == nil, file != nil, !batch.isEmpty {
-        do { try file?.append(batch) } catch { failure = error }
-      }
-      fold.apply(batch)
+    while queue.take(
+      into: &batch, waitingAtMost: keeper?.isHurried == true ? StackKeeper.lookAgain : pause)
+    {
+      sink.write(batch)
+      takeStacks(&keeper, &sink)
       guard let display else { continue }
       let now = Clock.now()
-      if now >= nextDisplay, let state = fold.state {
+      if now >= nextDisplay, let state = sink.fold.state {
         guard let next = display.update(state, at: now) else {
           pause = .seconds(2)
           nextDisplay = now + .seconds(1 << 30)
@@ -54,15 +72,77 @@ final class Recorder: Sendable {
       pause = max(.milliseconds(1), min(nextDisplay - now, .seconds(2)))
     }
     display?.finish()
+    finish(keeper, &sink)
+    let state = sink.fold.state
+    let failure = sink.commit()
+    result.withLock {
+      $0.state = state
+      $0.recordingFailure = failure
+      $0.isDone = true
+    }
+    stacks?.control.mainBell.signal()
+  }
+
+  private func takeStacks(_ keeper: inout StackKeeper?, _ sink: inout EventSink) {
+    guard let desk = stacks?.desk, let state = sink.fold.state else { return }
+    let copies = desk.takeCopies()
+    if keeper == nil {
+      guard !copies.isEmpty else { return }
+      keeper = StackKeeper(ProcessID(state.start.target.pid), desk: desk)
+    }
+    let begin = Clock.threadCPU()
+    var out = ByteWriter()
+    keeper?.take(copies)
+    keeper?.tell(state, wantsLines: display != nil, into: &out)
+    sink.write(out.bytes)
+    desk.spent(Clock.threadCPU() - begin)
+  }
+
+  /// What comes last: lines, the final cost, the end.
+  private func finish(_ keeper: StackKeeper?, _ sink: inout EventSink) {
+    var out = ByteWriter()
+    if let stacks, let keeper {
+      keeper.addLines(lineBudget, isLast: true, into: &out)
+      let desk = stacks.desk
+      EventCodec.encode(
+        .observer(
+          ObserverReading(
+            cpu: Clock.ownCPU() - stacks.ownCPUBefore + desk.helperCPU,
+            residentPeak: OwnMemory.residentPeak(),
+            droppedEvents: queue.droppedCount + desk.dropped, captures: desk.costs)), into: &out)
+    }
+    if let end = ending.withLock({ $0 }) { EventCodec.encode(.ended(end), into: &out) }
+    sink.write(out.bytes)
+  }
+}
+
+/// Where events go in the end: the recording and the fold.
+private struct EventSink: ~Copyable {
+  private(set) var fold = EventFold()
+  private var file: OutputFile?
+  private var failure: SystemError?
+
+  init(_ file: consuming OutputFile?) {
+    self.file = file
+    if self.file != nil {
+      do { try self.file?.append(RecordingFormat.magic) } catch { failure = error }
+    }
+  }
+
+  mutating func write(_ bytes: [UInt8]) {
+    if bytes.isEmpty { return }
+    if failure == nil, file != nil {
+      do { try file?.append(bytes) } catch { failure = error }
+    }
+    fold.apply(bytes)
+  }
+
+  /// - Returns: why the recording is not there or not whole.
+  consuming func commit() -> SystemError? {
     if failure == nil, let done = file.take() {
       do { try done.commit() } catch { failure = error }
     }
-    let state = fold.state
-    let recordingFailure = failure
-    result.withLock {
-      $0.state = state
-      $0.recordingFailure = recordingFailure
-    }
+    return failure
   }
 }
 
@@ -79,9 +159,10 @@ struct RecorderThread: ~Copyable {
   private(set) var startsAt: Instant?
 
   init(
-    queue: EventQueue, file: SendableFile, display: (any LiveDisplay)?, startsAt: Instant
+    queue: EventQueue, file: SendableFile, display: (any LiveDisplay)?,
+    stacks: Recorder.StackSource?, startsAt: Instant
   ) {
-    recorder = Recorder(queue: queue, display: display)
+    recorder = Recorder(queue: queue, display: display, stacks: stacks)
     self.file = file
     self.startsAt = startsAt
   }
@@ -94,9 +175,17 @@ struct RecorderThread: ~Copyable {
     thread = try? OSThread(name: "pw-recorder") { recorder.run(file.take()) }
   }
 
-  /// Folds what is left; the queue must be closed.
-  mutating func finish() -> Recorder {
+  /// Folds what is left.
+  ///
+  /// - Parameters:
+  ///   - queue: is closed.
+  ///   - wait: called while that takes its time, until the recorder is done.
+  mutating func finish(_ end: SessionEnd, _ queue: EventQueue, wait: (Recorder) -> Void) -> Recorder
+  {
+    recorder.end(end)
+    queue.close()
     if let thread = thread.take() {
+      wait(recorder)
       thread.join()
     } else {
       recorder.run(file.take())

@@ -22,6 +22,8 @@ public struct ResolvedStack: Sendable, Equatable {
 /// process; it may be gone, as far as its files were opened before.
 public final class StackResolver {
   public let pid: ProcessID
+  /// The module of frames whose code is not there any more.
+  static let unmapped = "[unmapped]"
   /// By module path, why frames have no file and line; of all calls with a budget.
   public private(set) var linesOmitted: [String: LinesOmission] = [:]
   /// Some names of a JIT's code may be missing: its map is longer than what is read of one.
@@ -60,7 +62,16 @@ public final class StackResolver {
     unwinder = Unwinder(seen, cache: cache, frameLimit: frameLimit, procRoot: root)
     let files = ModuleFiles()
     self.files = files
-    symbolizer = Symbolizer(root: "\(folder)/root") { files.open($0) }
+    symbolizer = Symbolizer(root: Self.fileRoot(folder, root)) { files.open($0) }
+  }
+
+  /// Where the files of the process are: its own root, which goes with it, only where it is not ours.
+  private static func fileRoot(_ folder: String, _ root: String) -> String {
+    func link(_ path: String) -> [UInt8]? { try? Syscalls.readLink(path) }
+    let isOurs =
+      link("\(folder)/root") == Array("/".utf8)
+      && link("\(folder)/ns/mnt") == link("\(root)/self/ns/mnt")
+    return isOurs ? "/" : "\(folder)/root"
   }
 
   /// Only the addresses: quick, and enough to tell whether another capture would lead further.
@@ -141,7 +152,7 @@ public final class StackResolver {
     let address = frame.programCounter
     // A return address may be the first of the next mapping.
     let lookup = PlacedFrame.lookup(address, frame)
-    guard let place = unwinder.space.place(of: lookup) else { return .memory("[unmapped]") }
+    guard let place = unwinder.space.place(of: lookup) else { return .memory(Self.unmapped) }
     switch place.module.kind {
     case .anonymous: return .memory("[anon]")
     case .special: return .memory(SafeText.decode(place.module.path))

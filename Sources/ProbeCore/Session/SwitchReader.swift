@@ -47,10 +47,18 @@ struct SwitchReader: ~Copyable {
   }
 
   /// Hands over the records up to a probe that was just taken.
-  mutating func read(_ tid: ThreadID, into detector: inout LoopDetector) {
+  ///
+  /// - Parameter stops: our own stops, which the kernel counts as sleeps of the thread's.
+  mutating func read(
+    _ tid: ThreadID, stops: OwnStops = OwnStops(), into detector: inout LoopDetector
+  ) {
     guard trace != nil else { return }
     var sleeps = 0
     trace?.take { record in
+      var record = record
+      if record.step == .slept, stops.windows.contains(where: { $0.contains(record.at) }) {
+        record.step = .preempted
+      }
       detector.take(record)
       if record.step != .ran { sleeps += 1 }
       if record.step == .lost { sleeps += Self.tolerable / 100 }

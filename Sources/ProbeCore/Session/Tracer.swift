@@ -12,6 +12,8 @@ struct Tracer {
   let waitsForPoller: Bool
   let control: WatchControl
   let queue: EventQueue
+  /// Captures that are wanted; nil for none.
+  let desk: CaptureDesk?
 
   func run() {
     do throws(LaunchError) {
@@ -51,6 +53,7 @@ struct Tracer {
   private func follow(_ target: consuming RunningTarget, launcherResident: UInt64?) {
     var set = PollSet([control.tracerBell.descriptor.raw])
     var waitsForEnd = false
+    var captures = CaptureServer(target.pid)
     while !waitsForEnd || !set.isReady(1) {
       set.wait(nil)
       control.tracerBell.drain()
@@ -65,6 +68,7 @@ struct Tracer {
       // A target that has just ended takes no signals: normal.
       for signal in work.outbox { try? target.signal(signal) }
       if work.wantsJobChange { takeJobChanges(target) }
+      if let desk, !work.isDone { captures.serve(desk) }
       // A zombie's last counters can still be read: the poller, which sees the end by itself, takes
       // them before we reap.
       if work.isDone, !waitsForEnd {

@@ -12,6 +12,9 @@ public struct Watch: ~Copyable {
   private var tracer: OSThread?
   private var attached: PidFD?
   private let trace: TracePoints?
+  /// Of stacks in stalls; nil where none are taken.
+  private let desk: CaptureDesk?
+  private let ownCPUBefore = Clock.ownCPU()
   /// The stop signal that came to us and is to stop us once it has stopped the target, too.
   private var pendingStop: Int32?
   private var limits: Limits
@@ -26,6 +29,10 @@ public struct Watch: ~Copyable {
     self.isLaunched = isLaunched
     self.control = control
     self.signals = signals
+    desk = configuration.stalls.flatMap { stalls in
+      stalls.takesStacks
+        ? CaptureDesk(control: control, queue: queue, inAppPatterns: stalls.inAppPatterns) : nil
+    }
     policy = SignalPolicy(isLaunched: isLaunched, sessionLeader: OwnProcess.session)
     limits = Limits(configuration, start: Clock.now())
   }
@@ -75,7 +82,7 @@ public struct Watch: ~Copyable {
         request: request, command: command,
         opening: Opening(configuration: configuration, queue: queue),
         waitsForPoller: configuration.followsChildren || watch.trace != nil, control: control,
-        queue: queue)
+        queue: queue, desk: watch.desk)
       let poller = watch.pollerMaker()
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
       // The thread is made while the target's process is.
@@ -185,12 +192,12 @@ public struct Watch: ~Copyable {
     -> @Sendable (_ pid: ProcessID, _ pidfd: Int32, _ launched: LaunchedTarget?) -> Poller
   {
     let (configuration, control, queue, trace) = (configuration, control, queue, trace)
-    let ownCPU = Clock.ownCPU()
+    let (desk, ownCPU) = (desk, ownCPUBefore)
     return { pid, pidfd, launched in
       Poller(
         pid: pid, pidfd: pidfd, launched: launched, configuration: configuration,
         clockTicksPerSecond: HostInfo.clockTicksPerSecond, control: control, queue: queue,
-        ownCPUBefore: ownCPU, tracePoints: trace)
+        ownCPUBefore: ownCPU, tracePoints: trace, desk: desk)
     }
   }
 
@@ -208,13 +215,17 @@ public struct Watch: ~Copyable {
     policy.target = control.read { $0.held?.pid }
     var recorder = RecorderThread(
       queue: queue, file: SendableFile(recording), display: display,
+      stacks: desk.map {
+        Recorder.StackSource(desk: $0, ownCPUBefore: ownCPUBefore, control: control)
+      },
       startsAt: isLaunched ? Clock.now() + RecorderThread.grace : Clock.now())
     let reason = serve(from: Clock.now(), &recorder)
     poller.join()
+    desk?.join()
     if let exit = control.read({ $0.exit }) { queue.append(.exited(exit)) }
-    queue.append(.ended(SessionEnd(at: Clock.now(), reason: reason)))
-    queue.close()
-    let results = recorder.finish()
+    let results = recorder.finish(SessionEnd(at: Clock.now(), reason: reason), queue) {
+      waitForResults($0)
+    }
     guard let state = results.finalState else {
       throw WatchError("perfwatch lost its own measurements; run it again and report this")
     }
@@ -250,6 +261,24 @@ public struct Watch: ~Copyable {
       // With a duration the poller ends before the target does.
       if facts.1 && limits.hasStoppedWatching { return limits.reason(or: reason, exited: false) }
       for signal in limits.due(at: now, control) { send(signal) }
+    }
+  }
+
+  /// Signals still count while the last names are looked up: who sends one does not want to wait.
+  private mutating func waitForResults(_ recorder: Recorder) {
+    guard desk != nil else { return }
+    var set = PollSet([signals.descriptor.raw, control.mainBell.descriptor.raw])
+    while !recorder.isDone {
+      set.wait(nil)
+      control.mainBell.drain()
+      for signal in signals.take() {
+        let action = policy.decide(signal, at: Clock.now())
+        switch action {
+        case .ignore, .childChanged, .redraw, .resumed, .jobStop: break
+        case .forward, .terminate, .kill, .detach: recorder.hurry()
+        }
+        _ = act(on: action)
+      }
     }
   }
 

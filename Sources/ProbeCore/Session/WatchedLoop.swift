@@ -20,11 +20,14 @@ final class WatchedLoop {
   var lastWait: Wait?
   /// Until tracing was begun or has failed.
   private var mayBeTraced = true
+  private var schedule: CaptureSchedule
+  private var isSeenAway = false
 
   init(
     _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
     _ source: inout ProcSource
   ) throws(ReadingError) {
+    schedule = CaptureSchedule(threshold: settings.threshold)
     sampler = try LoopSampler(tid, &source)
     var settings = settings
     if let points, settings.observer == .kernel { trace = Self.trace(tid, points) }
@@ -51,12 +54,42 @@ final class WatchedLoop {
     try? WaitTrace(tid, points: points, calls: WaitCalls.possibleHomes + WaitCalls.control)
   }
 
-  func probe(isQuick: Bool, _ source: inout ProcSource) {
+  /// - Parameter desk: where stacks are ordered; nil if none are taken.
+  func probe(isQuick: Bool, _ desk: CaptureDesk?, _ source: inout ProcSource) {
     takeRecords(source)
+    guard let desk else { return look(isQuick: isQuick, OwnStops(), &source) }
+    desk.undisturbed(sampler.tid) { look(isQuick: isQuick, $0, &source) }
+  }
+
+  /// Orders a capture if the thread is in a turn that is worth it.
+  ///
+  /// - Returns: whether one was due but is not affordable.
+  func order(
+    _ desk: CaptureDesk, atLeast: Nanoseconds, isAffordable: (_ isFirst: Bool) -> Bool,
+    prepare: () -> Void
+  ) -> Bool {
+    guard !isGone, !isOnTrial, let turn = detector.openTurn else {
+      if isSeenAway { desk.sawNoTurn(sampler.tid) }
+      isSeenAway = false
+      return false
+    }
+    let isDue = schedule.isDue(turn, atLeast: atLeast)
+    if isSeenAway || isDue { desk.saw(sampler.tid, turn) }
+    guard isDue else { return false }
+    isSeenAway = true
+    guard isAffordable(schedule.isFirst(turn)) else { return true }
+    schedule.take(turn)
+    prepare()
+    desk.order(CaptureOrder(tid: sampler.tid, turn: turn.start))
+    return false
+  }
+
+  private func look(isQuick: Bool, _ stops: OwnStops, _ source: inout ProcSource) {
     do {
       if isQuick { detector.countQuickProbe() }
-      let probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
-      switches.read(sampler.tid, into: &detector)
+      var probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
+      probe.sleeps -= min(probe.sleeps, stops.sleeps)
+      switches.read(sampler.tid, stops: stops, into: &detector)
       detector.take(probe)
       lastProbe = probe
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }

@@ -39,6 +39,14 @@ extension OptionTable {
       }
     },
     OptionSpec(
+      short: nil, long: "no-stacks", value: .none, commands: watchers, group: .stalls,
+      help: "do not look which functions a stalled thread is in"
+    ) { bag, _ in bag.watch.stalls.takesStacks = false },
+    OptionSpec(
+      short: nil, long: "in-app", value: .text("GLOB"), commands: watchers, group: .stalls,
+      help: "take these modules for the program's own; repeatable", excludes: ["no-stacks"]
+    ) { bag, text in bag.watch.stalls.inAppPatterns.append(text) },
+    OptionSpec(
       short: nil, long: "no-stalls", value: .none, commands: watchers, group: .stalls,
       help: "do not watch for stalls"
     ) { bag, _ in bag.watch.watchesStalls = false },

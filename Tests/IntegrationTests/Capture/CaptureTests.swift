@@ -243,4 +243,28 @@ internal import Testing
     }
     #expect(refusal == .kernelThread || refusal == .notPermitted)
   }
+
+  /// What the stall detector takes off the counters: see `OwnStops`.
+  @Test func `each stop of a running thread counts as one sleep in its counters`() async throws {
+    try await Lane.shared {
+      let child = try await Child("capture_parked", ["busy"])
+      let (pid, tid) = (child.pid, child.main)
+      func sleeps() throws -> UInt64 {
+        let bytes = try InputFile.read("/proc/\(pid)/task/\(tid)/status")
+        return try TaskStatus(bytes.span).voluntarySwitches ?? 0
+      }
+      let before = try sleeps()
+      let stops = try await onTracer {
+        var capturer = try StackCapturer(pid)
+        var stops: UInt64 = 0
+        for _ in 0..<200 {
+          if try capturer.capture(tid).stopTime > .zero { stops += 1 }
+        }
+        return stops
+      }
+      #expect(stops == 200)
+      #expect(try sleeps() - before == stops)
+      try await child.end()
+    }
+  }
 }

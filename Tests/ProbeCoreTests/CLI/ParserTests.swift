@@ -112,6 +112,11 @@ import Testing
     ([["--watch", "loops"], ["--watch=loops"]], { $0.stalls.selection == .loops }),
     ([["--watch=main"], []], { $0.stalls.selection == .main }),
     ([["--no-stalls"]], { !$0.watchesStalls }),
+    ([["--no-stacks"]], { !$0.stalls.takesStacks }),
+    (
+      [["--in-app", "libx*", "--in-app=/opt/*"]],
+      { $0.stalls.inAppPatterns == ["libx*", "/opt/*"] && $0.stalls.takesStacks }
+    ),
   ]
 
   @Test(arguments: forms.indices)

@@ -60,7 +60,9 @@ enum SampleEvents {
       .executed(at: Instant(nanoseconds: 14), executable: Array("/bin/sh".utf8)),
       .stopped(true, at: Instant(nanoseconds: 15)),
       .stopped(false, at: Instant(nanoseconds: 16)),
-      .observer(ObserverReading(cpu: Nanoseconds(17), residentPeak: 18, droppedEvents: 19)),
+      .observer(
+        ObserverReading(
+          cpu: Nanoseconds(17), residentPeak: 18, droppedEvents: 19, captures: captures)),
       .observer(ObserverReading(cpu: Nanoseconds(17), residentPeak: nil, droppedEvents: 0)),
       .exited(
         TargetExit(
@@ -75,11 +77,37 @@ enum SampleEvents {
         StallBegan(id: 7, tid: ThreadID(1), start: Instant(nanoseconds: 23), kind: .startup)),
       .stallRetracted(7),
       .stall(stall),
+      .codePlace(
+        CodePlaceReading(
+          number: 3,
+          frames: [
+            Summary.Frame(
+              function: "f<\u{1b}>", module: "/a b", offset: "0x1", file: "x.c", line: 7,
+              inlined: true, found: .inline, inApp: true),
+            Summary.Frame(function: nil, module: nil, offset: nil, found: .framePointer),
+          ])),
+      .codePlace(CodePlaceReading(number: .max, frames: [])),
+      .stack(
+        StackReading(
+          tid: ThreadID(1), at: Instant(nanoseconds: 24), stopTime: Nanoseconds(5),
+          truncation: .copyLimit, places: [3, 3, .max])),
+      .stack(
+        StackReading(
+          tid: ThreadID(1), at: Instant(nanoseconds: 25), stopTime: .zero, truncation: nil,
+          places: [])),
     ]
     + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }
     + EndReason.allCases.map {
       .ended(SessionEnd(at: Instant(nanoseconds: 22), reason: $0))
     }
+
+  static let captures: CaptureCosts = {
+    var costs = CaptureCosts()
+    costs.add(.microseconds(40))
+    costs.add(.microseconds(60))
+    costs.add(.zero)
+    return costs
+  }()
 
   static let loop: LoopReading = {
     var loop = LoopReading(tid: ThreadID(42), observer: .kernel)

@@ -142,6 +142,6 @@ import Testing
     stopped throttled otherWait unknown
     stalls[].blocker: kind tid name path peer command chain stack
     stalls[].stacks[]: at weight stopTime truncated frames
-    stalls[].stacks[].frames[]: function functionOffset module offset file line inlined found
+    stalls[].stacks[].frames[]: function functionOffset module offset file line inlined found inApp
     """
 }

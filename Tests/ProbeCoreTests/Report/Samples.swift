@@ -88,6 +88,18 @@ enum Samples {
       .init(
         tid: nil, name: "(exited)", cpu: .milliseconds(350), averagePercent: 2.8, runDelay: nil,
         voluntarySwitches: nil, involuntarySwitches: nil, startedAt: nil, endedAt: nil))
+    summary.stalls = [
+      stall(1, at: 100, length: 3000, level: "severe", why: "x")
+    ]
+    summary.stalls[0].thread = "a\nb"
+    summary.stalls[0].stacks = names.indices.map { index in
+      stack(
+        100 + Int64(index), weight: 375,
+        [
+          (names[index], "\u{1b}[2J\n.c", -5), (names[index], "\u{1b}[2J\n.c", -5),
+          (String(repeating: "漢", count: 300), nil, nil),
+        ])
+    }
     summary.warnings = [
       .init(
         code: "traced-by-other",
@@ -154,6 +166,21 @@ enum Samples {
         2, at: 7_050, length: 2_310, level: "severe",
         why: "waiting for a lock that libuv-worker (4712) held"),
     ]
+    summary.stalls[0].stacks = [
+      stack(125, weight: 412, [("parse", "json.c", 42), ("handle", "server.c", 7)] + outer)
+    ]
+    summary.stalls[1].stacks = [
+      stack(
+        125, weight: 700,
+        [("pthread_mutex_lock", nil, nil), ("take", "pool.c", 9), ("work", "app.c", 3)] + outer),
+      stack(1275, weight: 900, [("write_log", "log.c", 77), ("work", "app.c", 5)] + outer),
+      stack(
+        1925, weight: 710, truncated: .noUnwindInfo,
+        [
+          ("__futex_wait", nil, nil), ("pthread_mutex_lock", nil, nil), ("take", "pool.c", 9),
+          ("take", "pool.c", 10), ("work", "app.c", 3),
+        ] + outer),
+    ]
     summary.stallsOmitted = 2
     summary.observer.stops = 3
     summary.observer.stopTotal = .microseconds(120)
@@ -198,6 +225,26 @@ enum Samples {
       tid: tid, name: name, cpu: .milliseconds(cpuMilliseconds), averagePercent: percent,
       runDelay: Nanoseconds(delay), voluntarySwitches: switches.0, involuntarySwitches: switches.1,
       startedAt: .zero, endedAt: ended.map { .milliseconds($0) })
+  }
+
+  private static let outer: [(String, String?, Int?)] = [
+    ("main", "app.c", 99), ("__libc_start_call_main", nil, nil), ("__libc_start_main", nil, nil),
+    ("_start", nil, nil),
+  ]
+
+  /// Functions with a file are the program's own.
+  private static func stack(
+    _ at: Int64, weight: Int64, truncated: StackTruncation? = nil,
+    _ frames: [(String, String?, Int?)]
+  ) -> Summary.Stack {
+    .init(
+      at: .milliseconds(at), weight: .milliseconds(weight), stopTime: .microseconds(40),
+      truncated: truncated,
+      frames: frames.map { name, file, line in
+        .init(
+          function: name, module: file == nil ? "/lib/libc.so.6" : "/opt/app", offset: "0x10",
+          file: file, line: line, found: .cfi, inApp: file != nil)
+      })
   }
 
   private static func stall(

@@ -1,0 +1,255 @@
+// Where captures are ordered, and where the copies are picked up: between pw-poller, pw-tracer and
+// pw-recorder. The target's own time is guarded here: who is stopped when, and how often.
+
+internal import Synchronization
+
+/// A wish for one thread's stack.
+struct CaptureOrder: Sendable, Equatable {
+  var number = 0
+  var tid: ThreadID
+  /// The turn in which it is wanted; when that is over, it is not wanted any more.
+  var turn: Instant
+  var request = CaptureRequest()
+  /// The order whose copy was not enough.
+  var replaces: Int?
+}
+
+/// A copy that was made.
+struct CapturedStack: Sendable {
+  var order: CaptureOrder
+  var snapshot: StackSnapshot
+}
+
+/// What our own stops have added to a thread's counters and switch records.
+struct OwnStops: Sendable, Equatable {
+  /// Times that it went to sleep because of us.
+  var sleeps: UInt64 = 0
+  /// In each of these, oldest first, it went to sleep because of us.
+  var windows: [ClosedRange<Instant>] = []
+
+  static let windowsKept = 8
+
+  /// - Parameters:
+  ///   - asked: when we began to stop it; it went to sleep between then and `takenAt`.
+  ///   - wasBlocked: it was waiting in the kernel, and went back to that afterwards.
+  mutating func add(_ snapshot: StackSnapshot, asked: Instant, wasBlocked: Bool) {
+    guard snapshot.stopTime > .zero else { return }
+    sleeps += wasBlocked ? 2 : 1
+    windows.append(asked...max(asked, snapshot.takenAt))
+    if windows.count > Self.windowsKept { windows.removeFirst() }
+  }
+}
+
+/// Shared by the three threads.
+final class CaptureDesk: Sendable {
+  /// Whether a moment was in a turn, by probes that came later.
+  enum Witness: Sendable, Equatable {
+    /// A later probe saw the same turn.
+    case seen
+    /// The next probe will tell.
+    case awaited
+    /// The turn was over at the next probe, so it may have been over then.
+    case unseen
+  }
+
+  private struct Turn: Sendable {
+    var start: Instant
+    var lastSeen: Instant
+    var isOpen = true
+  }
+
+  private struct Facts: Sendable {
+    var orders: [CaptureOrder] = []
+    var copies: [CapturedStack] = []
+    var turns: [ThreadID: [Turn]] = [:]
+    var stops: [ThreadID: OwnStops] = [:]
+    var costs = CaptureCosts()
+    var cpu = Nanoseconds.zero
+    var helperCPU = Nanoseconds.zero
+    var dropped = 0
+    var lastNumber = 0
+    var refusal: CaptureRefusal?
+    var isClosed = false
+  }
+
+  /// Orders and copies that may wait. Chosen: a copy is 64 KiB as a rule, 1 MiB at most.
+  private static let capacity = 16
+  /// Turns of a thread that are remembered: until their stacks were looked at.
+  private static let turnsKept = 8
+
+  let inAppPatterns: [String]
+  private let facts = Mutex(Facts())
+  /// Held while a thread is captured, and while a watched thread is probed: a probe must not see our
+  /// own stop, nor its counters half-way through one.
+  private let gate = Mutex(())
+  private let thread = Mutex<OSThread?>(nil)
+  private let control: WatchControl
+  private let queue: EventQueue
+
+  init(control: WatchControl, queue: EventQueue, inAppPatterns: [String]) {
+    self.control = control
+    self.queue = queue
+    self.inAppPatterns = inAppPatterns
+  }
+
+  // MARK: pw-poller and pw-recorder
+
+  /// Orders a capture. Nothing happens if there is no room: there will be other moments.
+  func order(_ order: CaptureOrder) {
+    let isTaken = facts.withLock { facts in
+      guard facts.orders.count < Self.capacity, !facts.isClosed, facts.refusal == nil else {
+        return false
+      }
+      facts.lastNumber += 1
+      var order = order
+      order.number = facts.lastNumber
+      facts.orders.append(order)
+      return true
+    }
+    if isTaken { control.tracerBell.signal() }
+  }
+
+  /// On pw-poller, of an attached target: there has to be a pw-tracer from now on.
+  func startTracer(_ pid: ProcessID) {
+    thread.withLock { thread in
+      guard thread == nil else { return }
+      // Without a thread there are no stacks; that is said at the end.
+      thread = try? OSThread(name: "pw-tracer") { self.serve(pid) }
+    }
+  }
+
+  /// A probe saw the turn going on.
+  func saw(_ tid: ThreadID, _ turn: OpenTurn) {
+    facts.withLock { facts in
+      var turns = facts.turns[tid] ?? []
+      if let last = turns.last, last.isOpen, last.start == turn.start {
+        turns[turns.count - 1].lastSeen = turn.lastSeen
+      } else {
+        if !turns.isEmpty { turns[turns.count - 1].isOpen = false }
+        turns.append(Turn(start: turn.start, lastSeen: turn.lastSeen))
+        if turns.count > Self.turnsKept { turns.removeFirst() }
+      }
+      facts.turns[tid] = turns
+    }
+  }
+
+  /// A probe saw that the turn is over.
+  func sawNoTurn(_ tid: ThreadID) {
+    facts.withLock { facts in
+      facts.orders.removeAll { $0.tid == tid }
+      guard let count = facts.turns[tid]?.count, count > 0 else { return }
+      facts.turns[tid]?[count - 1].isOpen = false
+    }
+  }
+
+  /// Watching is over: nobody is captured any more.
+  func stop() {
+    facts.withLock { facts in
+      facts.orders.removeAll()
+      for tid in facts.turns.keys {
+        let count = facts.turns[tid]?.count ?? 0
+        if count > 0 { facts.turns[tid]?[count - 1].isOpen = false }
+      }
+      facts.isClosed = true
+    }
+  }
+
+  /// Runs what looks at a thread, while nobody is stopped by us.
+  ///
+  /// - Parameter body: gets what our stops have done to the thread so far.
+  func undisturbed(_ tid: ThreadID, _ body: (OwnStops) -> Void) {
+    gate.withLock { _ in body(facts.withLock { $0.stops[tid] } ?? OwnStops()) }
+  }
+
+  var costs: CaptureCosts { facts.withLock { $0.costs } }
+  /// CPU that captures and names have taken; not that of the lines at the end, nor of helpers.
+  var cpu: Nanoseconds { facts.withLock { $0.cpu } }
+  /// CPU of helpers, which is not in our own clock.
+  var helperCPU: Nanoseconds { facts.withLock { $0.helperCPU } }
+  var dropped: Int { facts.withLock { $0.dropped } }
+  /// Why there are no captures; nil if there are.
+  var refusal: CaptureRefusal? { facts.withLock { $0.refusal } }
+
+  // MARK: pw-recorder
+
+  func takeCopies() -> [CapturedStack] {
+    facts.withLock { facts in
+      defer { facts.copies = [] }
+      return facts.copies
+    }
+  }
+
+  func witness(_ tid: ThreadID, _ time: Instant) -> Witness {
+    facts.withLock { facts in
+      let turns = facts.turns[tid] ?? []
+      if turns.contains(where: { $0.start <= time && time <= $0.lastSeen }) { return .seen }
+      guard let last = turns.last, last.isOpen, last.start <= time else { return .unseen }
+      return .awaited
+    }
+  }
+
+  /// CPU that went into unwinding and names.
+  func spent(_ time: Nanoseconds) { facts.withLock { $0.cpu += time } }
+
+  func helpersSpent(_ time: Nanoseconds) { facts.withLock { $0.helperCPU = time } }
+
+  // MARK: pw-tracer
+
+  /// The body of pw-tracer for a target that was attached to.
+  private func serve(_ pid: ProcessID) {
+    var server = CaptureServer(pid)
+    var set = PollSet([control.tracerBell.descriptor.raw])
+    while !facts.withLock({ $0.isClosed }) {
+      server.serve(self)
+      set.wait(nil)
+      control.tracerBell.drain()
+    }
+  }
+
+  /// Ends the pw-tracer of an attached target, if there is one.
+  func join() {
+    stop()
+    control.tracerBell.signal()
+    thread.withLock { $0.take() }?.join()
+  }
+
+  /// The next order whose turn still goes on.
+  func nextOrder() -> CaptureOrder? {
+    facts.withLock { facts in
+      while !facts.orders.isEmpty {
+        let order = facts.orders.removeFirst()
+        if let turn = facts.turns[order.tid]?.last, turn.isOpen, turn.start == order.turn {
+          return order
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Runs the capture while nobody probes.
+  func capturing<T: Sendable>(_ body: () -> T) -> T { gate.withLock { _ in body() } }
+
+  /// - Parameter asked: when the capture began.
+  func deliver(_ copy: CapturedStack, asked: Instant, took time: Nanoseconds) {
+    facts.withLock { facts in
+      facts.cpu += time
+      facts.costs.add(copy.snapshot.stopTime)
+      facts.stops[copy.order.tid, default: OwnStops()].add(
+        copy.snapshot, asked: asked, wasBlocked: copy.order.request.needsRegisters)
+      if facts.copies.count < Self.capacity {
+        facts.copies.append(copy)
+      } else {
+        facts.dropped += 1
+      }
+    }
+    queue.wake()
+  }
+
+  /// There will be no captures of this process.
+  func giveUp(_ refusal: CaptureRefusal) {
+    facts.withLock { facts in
+      facts.refusal = refusal
+      facts.orders.removeAll()
+    }
+  }
+}
