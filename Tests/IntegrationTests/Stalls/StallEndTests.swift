@@ -114,7 +114,8 @@ internal import Testing
       #expect(told == 2000)
       #expect(summary.loops.count == 4)
       #expect(summary.stalls.count == 100)
-      #expect(Scratch.bytes(run.folder["summary.json"]).count < 200_000)
+      // A hundred in full, each with its stacks of a few kB; the rest are counts.
+      #expect(Scratch.bytes(run.folder["summary.json"]).count < 1_000_000)
       let count = summary.stalls.count + summary.stallsOmitted
       if observer == "kernel" {
         #expect(count == told)
