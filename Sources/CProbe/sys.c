@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -26,6 +27,35 @@ int cprobe_poll(struct pollfd *set, size_t count, int64_t limit_ns) {
   struct timespec limit = {(time_t)(limit_ns / 1000000000), (long)(limit_ns % 1000000000)};
   int ready = ppoll(set, count, limit_ns < 0 ? NULL : &limit, NULL);
   return ready < 0 ? -errno : ready;
+}
+
+int cprobe_epoll(void) {
+  int fd = epoll_create1(EPOLL_CLOEXEC);
+  return fd < 0 ? -errno : fd;
+}
+
+int cprobe_epoll_add(int epoll, int fd, uint32_t number) {
+  struct epoll_event event = {.events = EPOLLIN, .data.u32 = number};
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+uint32_t cprobe_epoll_wait(int epoll, int64_t limit_ns) {
+  struct epoll_event events[8];
+  if (limit_ns < 0) limit_ns = 0;
+  // struct __kernel_timespec.
+  struct { int64_t seconds, nanoseconds; } limit = {limit_ns / 1000000000, limit_ns % 1000000000};
+  int ready = (int)syscall(SYS_epoll_pwait2, epoll, events, 8, &limit, NULL, 0);
+  if (ready < 0 && errno != EINTR) {
+    struct pollfd set = {.fd = epoll, .events = POLLIN};
+    ready = cprobe_poll(&set, 1, limit_ns) > 0 ? epoll_wait(epoll, events, 8, 0) : 0;
+  }
+  uint32_t numbers = 0;
+  for (int i = 0; i < ready; i++) numbers |= 1u << (events[i].data.u32 & 31);
+  return numbers;
 }
 
 int cprobe_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline_ns) {

@@ -19,6 +19,14 @@ int cprobe_signalfd(const sigset_t *_Nonnull set);
 // ppoll(2) without a signal mask; a negative limit waits for ever.
 int cprobe_poll(struct pollfd *_Nullable set, size_t count, int64_t limit_ns);
 
+// epoll_create1(2), close-on-exec; and EPOLL_CTL_ADD of a descriptor for input, with its number as data.
+int cprobe_epoll(void);
+int cprobe_epoll_add(int epoll, int fd, uint32_t number);
+
+// epoll_pwait2(2), or ppoll and epoll_wait before Linux 5.11: waits for up to `limit_ns` and answers
+// which of the first 32 numbers are ready, as bits. A signal ends the wait early.
+uint32_t cprobe_epoll_wait(int epoll, int64_t limit_ns);
+
 // pthread_cond_clockwait on CLOCK_MONOTONIC up to an absolute time; 0 or the error number.
 int cprobe_cond_wait(
     pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, int64_t deadline_ns);

@@ -37,6 +37,10 @@ public struct TaskStat: Sendable, Equatable {
   public var threadCount: Int64
   /// Field 22: ticks from boot to the start; with the pid it names a process for good.
   public var startTicks: UInt64
+  /// Fields 26 and 28: where the program's code and stack begin, which a new program changes; 0 or 1 for
+  /// whom may not trace it.
+  public var startCode: UInt64
+  public var startStack: UInt64
   /// Field 39: the CPU it ran on last.
   public var processor: Int32
   /// Field 42: ticks of waiting for block devices; 0 unless the kernel's delay accounting is on.
@@ -82,7 +86,11 @@ public struct TaskStat: Sendable, Equatable {
     threadCount = try scanner.signed(bytes, "num_threads")
     scanner.skipField(bytes)  // itrealvalue
     startTicks = try scanner.unsigned(bytes, "starttime")
-    for _ in 23...38 { scanner.skipField(bytes) }  // vsize to exit_signal
+    for _ in 23...25 { scanner.skipField(bytes) }  // vsize, rss, rsslim
+    startCode = try scanner.unsigned(bytes, "startcode")
+    scanner.skipField(bytes)  // endcode
+    startStack = try scanner.unsigned(bytes, "startstack")
+    for _ in 29...38 { scanner.skipField(bytes) }  // kstkesp to exit_signal
     processor = try scanner.int32(bytes, "processor")
     for _ in 40...41 { scanner.skipField(bytes) }  // rt_priority, policy
     blockedOnDiskTicks = try scanner.unsigned(bytes, "delayacct_blkio_ticks")

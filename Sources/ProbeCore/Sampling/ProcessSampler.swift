@@ -7,8 +7,13 @@ struct ProcessSampler: ~Copyable {
   private var statm: FileDescriptor?
   /// What statm said when memory was last read.
   private var lastPages: [UInt8] = []
-  private var lastReading: MemoryReading?
+  private(set) var lastReading: MemoryReading?
   private var executable: [UInt8] = []
+  /// What stat said of the program when `executable` was read last.
+  private var image = ProgramImage()
+  private var hasNewImage = true
+  /// The main thread's name and switches at the last slow beat; nil when it has ended.
+  private(set) var leader: LeaderDetail?
   /// Set when the leader is gone and another thread's file is read instead.
   private var standIn: Int32?
   /// The last reason why memory could not be read.
@@ -49,6 +54,14 @@ struct ProcessSampler: ~Copyable {
     return true
   }
 
+  /// statm, kept open; -1 where it tells nothing: the leader has ended.
+  var pagesFile: Int32 {
+    mutating get {
+      guard standIn == nil, let raw = statm?.raw else { return -1 }
+      return raw
+    }
+  }
+
   /// The footprint's parts now, from the status file's memory lines.
   ///
   /// A leader that has ended has no memory lines while its threads live on; they share its memory, so
@@ -84,6 +97,8 @@ struct ProcessSampler: ~Copyable {
     guard let count = try? source.read(raw) else { return nil }
     do {
       let status = try TaskStatus(source.buffer.span.extracting(0..<count))
+      leader?.voluntarySwitches = status.voluntarySwitches
+      leader?.involuntarySwitches = status.involuntarySwitches
       return MemoryReading(status, at: time)
     } catch {
       memoryFailure = "\(error)"
@@ -91,15 +106,29 @@ struct ProcessSampler: ~Copyable {
     }
   }
 
-  /// CPU split and children's CPU, in clock ticks.
+  /// CPU split and children's CPU, in clock ticks; and whether the program may be another one now.
   mutating func times(_ source: inout ProcSource) -> ProcessTimes? {
-    readStat(&source).map(ProcessTimes.init)
+    guard let stat = readStat(&source) else { return nil }
+    let bytes = source.buffer.span
+    let name = stat.comm(in: bytes)
+    hasNewImage = hasNewImage || !image.isSame(stat, name)
+    image = ProgramImage(code: stat.startCode, stack: stat.startStack, name: name)
+    leader = stat.isZombie || standIn != nil ? nil : leader ?? LeaderDetail()
+    leader?.name = name
+    return ProcessTimes(stat)
   }
 
   /// The stat line; also of a zombie until it is reaped.
   mutating func readStat(_ source: inout ProcSource) -> TaskStat? {
     guard let raw = stat?.raw, let count = try? source.read(raw) else { return nil }
     return try? TaskStat(source.buffer.span.extracting(0..<count))
+  }
+
+  /// The program's path if it is another one than at the last look, read only if `times` said so.
+  mutating func newExecutableIfLikely(_ source: borrowing ProcSource) -> [UInt8]? {
+    guard hasNewImage else { return nil }
+    hasNewImage = false
+    return newExecutable(source)
   }
 
   /// The program's path if it is another one than at the last look.
@@ -121,6 +150,25 @@ struct ProcessSampler: ~Copyable {
       throw .malformed(error)
     }
   }
+}
+
+/// What tells programs apart at the price of the stat line alone.
+private struct ProgramImage {
+  var code: UInt64 = 0
+  var stack: UInt64 = 0
+  var name: [UInt8] = []
+
+  /// Never where we may not see addresses.
+  func isSame(_ stat: TaskStat, _ name: [UInt8]) -> Bool {
+    stat.startStack > 1 && stat.startStack == stack && stat.startCode == code && name == self.name
+  }
+}
+
+/// What the process's own files tell of its main thread.
+struct LeaderDetail {
+  var name: [UInt8] = []
+  var voluntarySwitches: UInt64?
+  var involuntarySwitches: UInt64?
 }
 
 extension MemoryReading {

@@ -8,26 +8,12 @@
 /// still, and the threads that ran lately explain all of its growth to the nanosecond, no other thread
 /// has run. A thousand parked threads then cost nothing; threads that all run cost one read each.
 struct ThreadSampler: ~Copyable {
-  private struct Slot {
-    var tid: Int32
-    /// Kept schedstat; -1 where no descriptor was left, then it is opened each time.
-    var file: Int32
-    var cpu: Nanoseconds
-    var runDelay: Nanoseconds
-    var name: [UInt8]
-    /// Ticks until the name is looked at again: new threads name themselves after they were seen.
-    var nameChecks = 2
-    /// Ran since its details were last read.
-    var needsDetail = true
-    var isListed = true
-  }
-
   /// How many threads' details (names, switches) are read in one slow beat: 15 us each (measured). Chosen:
   /// a quarter of a millisecond a second however many threads are busy; the last beat reads them all.
   static let detailsPerBeat = 16
 
   private var directory: NumberedDirectory
-  private var slots: [Slot] = []
+  private(set) var slots: [ThreadSlot] = []
   private var index = NumberIndex()
   private var listed: [Int32] = []
   private var changed: [Int] = []
@@ -36,6 +22,10 @@ struct ThreadSampler: ~Copyable {
   /// Process clock less the sum of the slots' counters, valid while `isBalanced`.
   private var offset = Nanoseconds.zero
   private var isBalanced = false
+  /// The process clock when it was balanced or explained last.
+  private var lastClock: Nanoseconds?
+  /// Looks between full ticks, with the first slots as their threads.
+  private var quick = QuickLooks()
   private var detailCursor = 0
   private(set) var lastListing = Instant(nanoseconds: 0)
   /// Threads whose file could not be kept open.
@@ -92,6 +82,7 @@ struct ThreadSampler: ~Copyable {
     into out: inout ByteWriter
   ) -> Int {
     var frames = 0
+    quick.ticks.disarm()
     changed.removeAll(keepingCapacity: true)
     let isListingDue =
       isFirst || time - lastListing >= .seconds(1)
@@ -99,26 +90,17 @@ struct ThreadSampler: ~Copyable {
     if isListingDue {
       frames += list(at: time, isFirst: isFirst, &source, into: &out)
     }
-    read(0..<hotCount, &source)
-    let isSettled = isBalanced && clock != nil && clock == sum + offset && clockAgain() == clock
-    if !isSettled {
-      read(hotCount..<slots.count, &source)
-      balance(clock, clockAgain())
-    }
+    // Nothing has run since the last look.
+    let isIdle = isBalanced && clock != nil && clock == lastClock && !isListingDue
+    if !isIdle { read(0..<hotCount, &source) }
+    let isSettled = isIdle || (isBalanced && clock != nil && clock == sum + offset)
+    if !isSettled { read(hotCount..<slots.count, &source) }
     frames += removeGone(at: time, into: &out)
-    gatherHot()
-    let count = changed.count
-    EventCodec.encodeTick(
-      at: time, late: late, skipped: skipped, processCPU: clock,
-      threadCount: slots.count, changed: count, into: &out
-    ) { out in
-      for place in 0..<count {
-        let slot = slots[place]
-        EventCodec.encodeThread(
-          ThreadReading(tid: ThreadID(slot.tid), cpu: slot.cpu, runDelay: slot.runDelay), into: &out
-        )
-      }
-    }
+    if !isIdle { gatherHot() }
+    if isSettled { lastClock = clock } else { balance(clock, clockAgain, &source) }
+    // They are at the first places now.
+    slots.writeTick(
+      at: time, late: late, skipped: skipped, clock: clock, 0..<changed.count, into: &out)
     frames += 1
     frames += checkNames(hotCount, &source, into: &out)
     return frames
@@ -131,12 +113,25 @@ struct ThreadSampler: ~Copyable {
     return links - 2
   }
 
-  private mutating func balance(_ before: Nanoseconds?, _ after: Nanoseconds?) {
-    guard let before, before == after else {
-      isBalanced = false
-      return
+  /// After all were read. While threads run the clock moves on: then those that ran in this tick are
+  /// read once more, close to the clock. Should another have run in the moment between, it is charged
+  /// when it runs again, or at the end.
+  private mutating func balance(
+    _ before: Nanoseconds?, _ again: () -> Nanoseconds?, _ source: inout ProcSource
+  ) {
+    isBalanced = false
+    guard let before, var clock = again() else { return }
+    if clock != before {
+      guard hotCount <= QuickTicks.maxThreads, let now = again() else { return }
+      clock = now
+      for place in 0..<hotCount {
+        guard let reading = readSchedStat(place, &source) else { return }
+        slots[place].cpu = reading.cpu
+        slots[place].runDelay = reading.runDelay
+      }
     }
-    offset = before - sum
+    offset = clock - sum
+    lastClock = clock
     isBalanced = true
   }
 
@@ -168,13 +163,42 @@ struct ThreadSampler: ~Copyable {
 
   /// Moves the slots that changed to the front, so that the next tick begins with them.
   private mutating func gatherHot() {
-    changed.sort()
+    if changed.count > 1 { changed.sort() }
     for (place, from) in changed.enumerated() where place != from {
       slots.swapAt(place, from)
       index[slots[place].tid] = place
       index[slots[from].tid] = from
     }
     hotCount = changed.count
+  }
+
+  // MARK: Quick looks
+
+  /// Prepares quick looks, if the threads that ran lately are few enough and explain the clock.
+  ///
+  /// - Parameter statm: the process's kept file; -1 for none.
+  mutating func arm(statm: Int32) {
+    guard isBalanced, let lastClock, hotCount <= QuickTicks.maxThreads else { return }
+    quick.arm(slots[0..<hotCount], clock: lastClock, statm: statm)
+  }
+
+  /// Instead of a tick: notes what the threads that ran lately have used, if that explains the clock.
+  mutating func look(
+    at time: Instant, late: Nanoseconds, skipped: Int, clock: Nanoseconds?
+  ) -> QuickTicks.Answer {
+    quick.ticks.take(at: time, late: late, skipped: skipped, clock: clock)
+  }
+
+  /// When the oldest look was taken that has not been written.
+  var oldestLook: Instant? { quick.oldest }
+
+  /// Writes the looks since the last tick as ticks, as if they had been.
+  ///
+  /// - Parameter memory: the last reading, which holds for looks at which no page had come or gone.
+  /// - Returns: how many events were written.
+  mutating func writeLooks(memory: MemoryReading?, into out: inout ByteWriter) -> Int {
+    lastClock = quick.lastClock ?? lastClock
+    return quick.write(&slots, memory: memory, into: &out)
   }
 
   // MARK: Threads that come and go
@@ -208,7 +232,7 @@ struct ThreadSampler: ~Copyable {
     return frames + removeGone(at: time, into: &out)
   }
 
-  private mutating func openSlot(_ tid: Int32, _ source: inout ProcSource) -> Slot? {
+  private mutating func openSlot(_ tid: Int32, _ source: inout ProcSource) -> ThreadSlot? {
     var raw: Int32 = -1
     if isFull {
       unkept += 1
@@ -223,7 +247,7 @@ struct ThreadSampler: ~Copyable {
         makeRoom()
       }
     }
-    var slot = Slot(tid: tid, file: raw, cpu: .zero, runDelay: .zero, name: [])
+    var slot = ThreadSlot(tid: tid, file: raw, cpu: .zero, runDelay: .zero, name: [])
     guard
       let count = raw >= 0
         ? try? source.read(raw) : try? source.readOnce("task/\(tid)/schedstat"),
@@ -256,7 +280,7 @@ struct ThreadSampler: ~Copyable {
     isBalanced = false
     var frames = 0
     let wasChanged = changed.map { slots[$0].tid }
-    var kept: [Slot] = []
+    var kept: [ThreadSlot] = []
     kept.reserveCapacity(slots.count)
     for slot in slots {
       if slot.isListed {
@@ -294,7 +318,12 @@ struct ThreadSampler: ~Copyable {
     guard let count = try? source.readOnce("task/\(slots[place].tid)/comm") else { return 0 }
     let bytes = source.buffer.span.extracting(0..<count)
     if Comm.isSame(bytes, as: slots[place].name) { return 0 }
-    slots[place].name = Comm.name(bytes)
+    return name(place, Comm.name(bytes), into: &out)
+  }
+
+  private mutating func name(_ place: Int, _ name: [UInt8], into out: inout ByteWriter) -> Int {
+    guard name != slots[place].name else { return 0 }
+    slots[place].name = name
     EventCodec.encode(
       .threadNamed(ThreadID(slots[place].tid), name: slots[place].name), into: &out)
     return 1
@@ -302,9 +331,12 @@ struct ThreadSampler: ~Copyable {
 
   /// Names and context switches of threads that ran since their last turn, some at a time.
   ///
-  /// - Parameter limit: how many threads at the most.
+  /// - Parameters:
+  ///   - limit: how many threads at the most.
+  ///   - leader: what is known of the main thread already.
   mutating func slowBeat(
-    limit: Int = detailsPerBeat, _ source: inout ProcSource, into out: inout ByteWriter
+    limit: Int = detailsPerBeat, leader: LeaderDetail? = nil, _ source: inout ProcSource,
+    into out: inout ByteWriter
   ) -> Int {
     var frames = 0
     var done = 0
@@ -314,8 +346,18 @@ struct ThreadSampler: ~Copyable {
       guard slots[detailCursor].needsDetail else { continue }
       slots[detailCursor].needsDetail = false
       done += 1
-      frames += readName(detailCursor, &source, into: &out)
       let tid = slots[detailCursor].tid
+      if tid == source.pid.rawValue, let leader, let voluntary = leader.voluntarySwitches,
+        let involuntary = leader.involuntarySwitches
+      {
+        frames += name(detailCursor, leader.name, into: &out)
+        let detail = ThreadDetail(
+          tid: ThreadID(tid), voluntarySwitches: voluntary, involuntarySwitches: involuntary)
+        EventCodec.encode(.threadDetail(detail), into: &out)
+        frames += 1
+        continue
+      }
+      frames += readName(detailCursor, &source, into: &out)
       guard let count = try? source.readOnce("task/\(tid)/status"),
         let status = try? TaskStatus(source.buffer.span.extracting(0..<count)),
         let voluntary = status.voluntarySwitches, let involuntary = status.involuntarySwitches

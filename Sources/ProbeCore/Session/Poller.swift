@@ -21,10 +21,12 @@ struct Poller {
   /// Extra ticks after the start, so that a program of a few milliseconds is seen at all. Chosen.
   static let earlyTicks: [Nanoseconds] = [1, 3, 10, 30].map { .milliseconds($0) }
   static let slowBeat = Nanoseconds.seconds(1)
+  /// How long what a tick has read may wait to be written with others. Chosen: a display shows it in time.
+  static let lookAge = Nanoseconds.milliseconds(400)
   /// How often our own cost is looked at. Chosen: it takes 20 to 50 us (measured).
   static let ownBeat = Nanoseconds.seconds(5)
 
-  private var isLaunched: Bool { launched != nil }
+  var isLaunched: Bool { launched != nil }
 
   func run() {
     let source = ProcSource(root: configuration.procRoot, pid: pid)
@@ -94,24 +96,41 @@ struct Poller {
 
     let firstSlow = nextSlow
     var nextOwn = nextSlow
-    var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
+    var set = WaitSet([control.pollerBell.descriptor.raw, pidfd])
+    var stops = control.read { $0.stopsWatching }
     while true {
       let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
       set.wait(due - Clock.now())
       let now = Clock.now()
-      if set.isReady(0) { control.pollerBell.drain() }
-      let isOver = set.isReady(1) || control.read { $0.stopsWatching }
+      if set.isReady(0) {
+        control.pollerBell.drain()
+        stops = control.read { $0.stopsWatching }
+      }
+      let isOver = set.isReady(1) || stops
       if loops != nil, isOver || now >= probes.deadline {
         probe(&loops, &probes, &source, into: &out)
       }
       guard isOver || now >= ticker.deadline else { continue }
-      let paused = control.read { $0.suspensions }
-      let lateness = ticker.take(at: now, isOver: isOver, wasSuspended: paused != suspensions)
-      suspensions = paused
       let isSlow = now >= nextSlow || isOver
+      // Only a late tick asks whether we were stopped ourselves.
+      var wasSuspended = false
+      if isSlow || now - ticker.deadline > .milliseconds(1) {
+        let count = control.read { $0.suspensions }
+        wasSuspended = count != suspensions
+        suspensions = count
+      }
+      let lateness = ticker.take(at: now, isOver: isOver, wasSuspended: wasSuspended)
+      if !isSlow, tree == nil,
+        look(at: now, lateness, &source, &threads, &process, &lastClock, into: &out)
+      {
+        loops?.look(threads, &source)
+        continue
+      }
+      writeLooks(&threads, process, into: &out)
       sample(
         at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
         &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
+      if tree == nil { threads.arm(statm: process.pagesFile) }
       if !isOver { loops?.look(threads, &source) }
       // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
       if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
@@ -119,7 +138,8 @@ struct Poller {
         nextSlow = now + Self.slowBeat
         emitTimes(&process, &source, into: &out)
         let frames = threads.slowBeat(
-          limit: isOver ? 4096 : ThreadSampler.detailsPerBeat, &source, into: &out)
+          limit: isOver ? 4096 : ThreadSampler.detailsPerBeat, leader: process.leader, &source,
+          into: &out)
         queue.append(&out, frames: frames)
         if loops != nil, !isOver {
           let news = loops?.slowBeat(threads: threads.threads, &source, into: &out) ?? 0
@@ -132,7 +152,7 @@ struct Poller {
       }
       if isOver {
         finish(&loops, isEnded: set.isReady(1), source, into: &out)
-        finish(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
+        sayLastWords(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
         return
       }
     }
@@ -226,12 +246,49 @@ struct Poller {
     if !isFirst { queue.append(&out, frames: frames) }
   }
 
+  /// A tick at the least cost.
+  ///
+  /// - Returns: false when it has to be a full one.
+  private func look(
+    at time: Instant, _ lateness: (late: Nanoseconds, skipped: Int), _ source: inout ProcSource,
+    _ threads: inout ThreadSampler, _ process: inout ProcessSampler,
+    _ lastClock: inout Nanoseconds?, into out: inout ByteWriter
+  ) -> Bool {
+    let clock = source.cpuClock(clockTicksPerSecond: clockTicksPerSecond)
+    let answer = threads.look(
+      at: time, late: lateness.late, skipped: lateness.skipped, clock: clock)
+    switch answer {
+    case .unknown: return false
+    case .newPages:
+      writeLooks(&threads, process, into: &out)
+      if let memory = process.memory(at: time, anyThread: threads.anyThread, &source) {
+        EventCodec.encode(.memory(memory), into: &out)
+        queue.append(&out)
+      }
+    case .noted:
+      if let oldest = threads.oldestLook, time - oldest >= Self.lookAge {
+        writeLooks(&threads, process, into: &out)
+      }
+    }
+    lastClock = clock
+    return true
+  }
+
+  private func writeLooks(
+    _ threads: inout ThreadSampler, _ process: borrowing ProcessSampler, into out: inout ByteWriter
+  ) {
+    let frames = threads.writeLooks(memory: process.lastReading, into: &out)
+    if frames > 0 { queue.append(&out, frames: frames) }
+  }
+
   private func emitTimes(
     _ process: inout ProcessSampler, _ source: inout ProcSource, into out: inout ByteWriter
   ) {
     if let times = process.times(&source) { EventCodec.encode(.processTimes(times), into: &out) }
+    if let path = process.newExecutableIfLikely(source) {
+      EventCodec.encode(.executed(at: Clock.now(), executable: path), into: &out)
+    }
     queue.append(&out)
-    emitExecutable(&process, &source, into: &out)
   }
 
   private func emitExecutable(
@@ -250,70 +307,6 @@ struct Poller {
       captures: desk?.costs ?? CaptureCosts())
     EventCodec.encode(.observer(reading), into: &out)
     queue.append(&out)
-  }
-
-  /// The last words: why there is no memory, PSS if asked for, and an attached target's status.
-  private func finish(
-    isEnded: Bool, _ process: inout ProcessSampler, _ threads: inout ThreadSampler,
-    _ source: inout ProcSource, into out: inout ByteWriter
-  ) {
-    if threads.unkept > 0 {
-      queue.append(.notice(.descriptorLimit, detail: "\(threads.unkept) threads"))
-    }
-    if let failure = process.memoryFailure {
-      queue.append(.notice(.memoryUnreadable, detail: failure))
-    }
-    if configuration.measuresProportional {
-      readProportional(isEnded: isEnded, &process, threads.anyThread, &source)
-    }
-    if isEnded && !isLaunched { reportExit(&process, &source) }
-  }
-
-  private func readProportional(
-    isEnded: Bool, _ process: inout ProcessSampler, _ anyThread: Int32?, _ source: inout ProcSource
-  ) {
-    guard !isEnded,
-      var reading = process.memory(at: Clock.now(), anyThread: anyThread, &source)
-    else {
-      queue.append(.notice(.proportionalUnreadable, detail: "the target had ended"))
-      return
-    }
-    let gibibytes = Double(reading.footprint) / Double(1 << 30)
-    let predicted = (gibibytes * 80).rounded() / 10
-    queue.append(
-      .notice(.proportionalCost, detail: "about \(predicted) ms for what it has in memory"))
-    do {
-      reading.proportional = try process.proportional(&source)
-      queue.append(.memory(reading))
-    } catch {
-      queue.append(
-        .notice(.proportionalUnreadable, detail: "smaps_rollup could not be read (\(error))"))
-    }
-  }
-
-  /// How an attached target ended: from the zombie if we may read it, else from the pidfd once its
-  /// parent has reaped it (Linux 6.15), which we give a moment.
-  private func reportExit(_ process: inout ProcessSampler, _ source: inout ProcSource) {
-    var status: ExitStatus?
-    if OwnProcess.effectiveUser == 0, let stat = process.readStat(&source), stat.isZombie {
-      status = ExitStatus(waitStatus: stat.exitCode)
-    }
-    for _ in 0..<20 where status == nil {
-      status = PidFD.exitStatus(pidfd)
-      if status == nil {
-        var pause = PollSet([control.pollerBell.descriptor.raw])
-        pause.wait(.milliseconds(5))
-      }
-    }
-    note(status)
-    let exit = TargetExit(at: Clock.now(), status: status, maxResident: nil)
-    control.change { $0.exit = exit }
-  }
-
-  private func note(_ status: ExitStatus?) {
-    guard status == nil else { return }
-    queue.append(
-      .notice(.exitStatusUnknown, detail: "its parent has it, and the kernel told nobody else"))
   }
 
   private func waitForRelease() -> Bool {

@@ -97,6 +97,60 @@ import Testing
     #expect(source.cpuClock(clockTicksPerSecond: perSecond) == Nanoseconds(expected))
   }
 
+  @Test func `the process's own files tell of its main thread while that lives`() throws {
+    let tree = ScratchProc()
+    tree.process(500, parent: 1, name: "first")
+    var source = tree.source
+    var sampler = try ProcessSampler(source)
+    #expect(sampler.leader == nil)
+    _ = sampler.times(&source)
+    _ = sampler.memory(at: Script.at(0), anyThread: nil, &source)
+    #expect(sampler.leader?.name == Array("first".utf8))
+    #expect(sampler.leader?.voluntarySwitches != nil)
+    tree.write("500/stat", ScratchProc.stat(500, "fir)st", parent: 1))
+    _ = sampler.times(&source)
+    #expect(sampler.leader?.name == Array("fir)st".utf8))
+    let zombie = ScratchProc.stat(500, "first", parent: 1).replacing(" S ", with: " Z ")
+    tree.write("500/stat", zombie)
+    _ = sampler.times(&source)
+    #expect(sampler.leader == nil)
+  }
+
+  @Test func `the link is read again only when the stack, the code or the name is another`() throws
+  {
+    let tree = ScratchProc()
+    func stat(_ name: String, code: Int, stack: Int) -> String {
+      var fields = ScratchProc.stat(500, name, parent: 1).split(separator: " ").map(String.init)
+      fields[25] = "\(code)"
+      fields[27] = "\(stack)"
+      return fields.joined(separator: " ")
+    }
+    tree.process(500, parent: 1)
+    func link(_ path: String) {
+      _ = Launching.runPlainly(["/bin/ln", "-sfn", path, "\(tree.root)/500/exe"])
+    }
+    var source = tree.source
+    link("/bin/a")
+    tree.write("500/stat", stat("a", code: 4096, stack: 8192))
+    var sampler = try ProcessSampler(source)
+    _ = sampler.times(&source)
+    #expect(sampler.newExecutableIfLikely(source) == nil)
+    link("/bin/b")
+    _ = sampler.times(&source)
+    #expect(sampler.newExecutableIfLikely(source) == nil)
+    for (text, path) in [
+      (stat("a", code: 4096, stack: 8208), "/bin/b"),
+      (stat("a", code: 4112, stack: 8208), "/bin/c"),
+      (stat("b", code: 4112, stack: 8208), "/bin/d"), (stat("b", code: 0, stack: 0), "/bin/e"),
+      (stat("b", code: 0, stack: 0), "/bin/f"),
+    ] {
+      link(path)
+      tree.write("500/stat", text)
+      _ = sampler.times(&source)
+      #expect(sampler.newExecutableIfLikely(source) == Array(path.utf8))
+    }
+  }
+
   @Test func `a program is new when the link is another one`() throws {
     let tree = ScratchProc()
     tree.process(500, parent: 1)

@@ -2,42 +2,6 @@ import Testing
 
 @testable import ProbeCore
 
-/// A sampler over a tree, with a clock that the test sets.
-private struct Rig: ~Copyable {
-  var source: ProcSource
-  var sampler: ThreadSampler
-  var out = ByteWriter()
-  var time: Int64 = 0
-  var isFirst = true
-
-  init(_ source: consuming ProcSource) throws {
-    sampler = try ThreadSampler(source)
-    self.source = source
-  }
-
-  /// One tick `milliseconds` later; `again` is the clock at its end, if it moved meanwhile.
-  mutating func tick(clock: Int64?, again: Int64? = nil, after milliseconds: Int64 = 100)
-    -> [ProbeEvent]
-  {
-    time += milliseconds
-    let end: Nanoseconds? = (again ?? clock).map { .milliseconds($0) }
-    let frames = sampler.tick(
-      at: Script.at(time), late: .zero, skipped: 0, clock: clock.map { .milliseconds($0) },
-      clockAgain: { end }, isFirst: isFirst, &source, into: &out)
-    isFirst = false
-    let result = events(&out)
-    #expect(frames == result.count)
-    return result
-  }
-
-  mutating func slowBeat(limit: Int = 64) -> [ProbeEvent] {
-    let frames = sampler.slowBeat(limit: limit, &source, into: &out)
-    let result = events(&out)
-    #expect(frames == result.count)
-    return result
-  }
-}
-
 @Suite struct ThreadSamplerTests {
   private func readings(_ events: [ProbeEvent]) -> [Int32: Int64] {
     let threads = events.lastTick?.threads ?? []
@@ -104,17 +68,27 @@ private struct Rig: ~Copyable {
     #expect(rig.sampler.reads - again == 2)
   }
 
-  @Test func `a clock that moves while we read proves nothing, so all are read`() throws {
+  @Test func `a thread that runs while we look is read once more, and the others stay unread`()
+    throws
+  {
     let tree = ScratchProc()
     for tid in Int32(500)..<520 { tree.thread(tid, cpu: 0) }
     var rig = try Rig(tree.source)
     _ = rig.tick(clock: 0)
-    for clock in [10, 20, 30] as [Int64] {
+    tree.thread(500, cpu: 11)
+    #expect(readings(rig.tick(clock: 10, again: 11)) == [500: 11])
+    for clock in [20, 30] as [Int64] {
       let before = rig.sampler.reads
       tree.thread(500, cpu: clock)
       _ = rig.tick(clock: clock, again: clock + 1)
-      #expect(rig.sampler.reads - before == 20)
+      #expect(rig.sampler.reads - before == 1)
     }
+    // One more ran between: all are read.
+    let reads = rig.sampler.reads
+    tree.thread(500, cpu: 40)
+    tree.thread(501, cpu: 2)
+    #expect(readings(rig.tick(clock: 42)) == [500: 40, 501: 2])
+    #expect(rig.sampler.reads - reads == 20)
     let before = rig.sampler.reads
     _ = rig.tick(clock: nil)
     #expect(rig.sampler.reads - before == 20)
