@@ -34,8 +34,7 @@ struct DumpFold {
           thread.stack = stacks.count
           stacks.append(
             ThreadDump.Stack(
-              frames: resolved.frames.map { .init($0, isInApp: resolver.isInApp($0)) },
-              truncation: resolved.truncation, threads: [thread.tid]))
+              frames: resolved.frames, truncation: resolved.truncation, threads: [thread.tid]))
         }
       }
       threads.append(thread)

@@ -69,7 +69,7 @@ final class StackKeeper {
     let snapshot = copy.snapshot
     let unwound = resolver.unwind(snapshot)
     // The first look at the process is also the time to learn which program it is.
-    if executable == nil { _ = resolver.isInApp(Summary.Frame.nowhere) }
+    if executable == nil { resolver.learnProgram() }
     if unwound.stack.truncation == .unknownRegister, let known = known[snapshot.tid],
       known.snapshot.isSamePlace(as: snapshot)
     {
@@ -178,14 +178,9 @@ final class StackKeeper {
     let named = resolver.resolve(
       numbers.map { places.asStack($0) }, lines: lines, ofSystem: ofSystem)
     for (number, stack) in zip(numbers, named) {
-      let frames = stack.frames.map { frame in
-        var frame = frame
-        frame.inApp = resolver.isInApp(frame)
-        return frame
-      }
-      places.learn(number, frames, hasLines: lines != nil)
+      places.learn(number, stack.frames, hasLines: lines != nil)
       EventCodec.encode(
-        .codePlace(CodePlaceReading(number: number, frames: frames)), into: &out)
+        .codePlace(CodePlaceReading(number: number, frames: stack.frames)), into: &out)
     }
   }
 
@@ -216,12 +211,6 @@ extension StackSnapshot {
   fileprivate func isSamePlace(as other: StackSnapshot) -> Bool {
     registers.stackPointer == other.registers.stackPointer
       && registers.programCounter == other.registers.programCounter && regions == other.regions
-  }
-}
-
-extension Summary.Frame {
-  fileprivate static var nowhere: Summary.Frame {
-    Summary.Frame(function: nil, module: nil, offset: nil, found: .register)
   }
 }
 

@@ -117,8 +117,13 @@ public final class StackResolver {
     }
     openPerfMap(for: different)
     let rule = inAppRule()
-    let named = symbolizer.symbolize(different, lines: lines) {
+    var named = symbolizer.symbolize(different, lines: lines) {
       ofSystem || rule.isInApp($0.path)
+    }
+    for stack in named.stacks.indices {
+      for frame in named.stacks[stack].indices {
+        named.stacks[stack][frame].inApp = rule.isInApp(named.stacks[stack][frame].module)
+      }
     }
     linesOmitted.merge(named.linesOmitted) { _, new in new }
     isPerfMapCut = isPerfMapCut || named.isPerfMapCut
@@ -130,8 +135,8 @@ public final class StackResolver {
     }
   }
 
-  /// Whether a frame is the program's own code, not the system's.
-  public func isInApp(_ frame: Summary.Frame) -> Bool { inAppRule().isInApp(frame.module) }
+  /// Reads which program the process runs while it is there: whose code a frame is hangs on it.
+  func learnProgram() { _ = inAppRule() }
 
   private func inAppRule() -> InAppRule {
     if let rule { return rule }

@@ -60,6 +60,7 @@ struct ReadDump: Decodable {
   var threads: [Thread]
   var stacks: [Stack]
   var cost: Cost
+  var notes: [String]
 
   /// Dumps a process by the program under test.
   static func of(
@@ -91,7 +92,9 @@ struct ReadDump: Decodable {
       let crowd = try #require(dump.stacks.max { $0.threads.count < $1.threads.count })
       #expect(crowd.threads.count == 1000)
       #expect(crowd.truncated == nil)
-      #expect(crowd.frames.contains { $0.function == "parked" && $0.inApp && $0.line != nil })
+      #expect(
+        crowd.frames.contains { $0.function == "parked" && $0.inApp && $0.line != nil },
+        "\(crowd.frames), \(dump.notes)")
       let owners = Set(dump.threads.dropFirst().compactMap { $0.wait?.owner })
       #expect(owners == [target.pid])
       #expect(dump.cost.withoutStop >= 1000)
