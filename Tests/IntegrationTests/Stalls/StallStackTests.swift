@@ -146,11 +146,13 @@ internal import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
-  func `perfwatch killed in the middle of stalls leaves nobody stopped or traced`() async throws {
-    try await Lane.several(2) {
+  @Test func `perfwatch killed in the middle of stalls leaves nobody stopped or traced`()
+    async throws
+  {
+    try await Lane.several(2, within: .seconds(120)) { isInTime in
       let target = try await Target("long_stall", ["100", "30000"], ready: "stalling")
       for round in 0..<30 {
+        try #require(isInTime(), "in round \(round)")
         let running = try Perfwatch.command(
           ["attach", "--quiet", "--stall-threshold", "10ms", "\(target.pid)"]
         ).start(in: target.folder)
