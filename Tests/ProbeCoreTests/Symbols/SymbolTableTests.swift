@@ -67,18 +67,21 @@ struct SymbolTableTests {
 
   @Test func `names are those of nm for every function of libraries and of this program`() throws {
     let built = Compiled()
-    for path in ["/lib/x86_64-linux-gnu/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6"] {
-      try compare(built, path, dynamic: true)
+    #if arch(arm64)
+      let folder = "/usr/lib/aarch64-linux-gnu"
+    #else
+      let folder = "/usr/lib/x86_64-linux-gnu"
+    #endif
+    // What a machine has not got is left out; our own program it has.
+    for path in ["\(folder)/libc.so.6", "\(folder)/libstdc++.so.6", "/usr/bin/python3"] {
+      guard let file = try? SymbolFile.open(path) else { continue }
+      compare(built, file, path, dynamic: true)
     }
-    for path in ["/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/bin/python3"] {
-      try compare(built, path, dynamic: true)
-    }
-    try compare(built, OwnProgram.path, dynamic: false)
+    compare(built, try SymbolFile.open(OwnProgram.path), OwnProgram.path, dynamic: false)
   }
 
   /// Each sampled function's first byte and one in the middle must have one of the names that nm has.
-  private func compare(_ built: Compiled, _ path: String, dynamic: Bool) throws {
-    guard let file = try? SymbolFile.open(path) else { return }
+  private func compare(_ built: Compiled, _ file: SymbolFile, _ path: String, dynamic: Bool) {
     let text = built.shell(
       "nm \(dynamic ? "-D " : "")-S --defined-only '\(path)' | grep -i ' [twi] '")
     var names: [UInt64: Set<String>] = [:]
