@@ -30,16 +30,14 @@ def ran(command, limit=60):
 
 
 def dumped(pid, *options):
-    """(first capture, last capture, wall ns) of one of our dumps."""
-    began = time.monotonic_ns()
+    """(first capture, last capture) of one of our dumps."""
     process = start([PERFWATCH, 'dump', '--json', *options, pid], OBSERVER_CORE,
                     is_first=True, stdout=subprocess.PIPE)
     output = process.communicate()[0]
-    wall = time.monotonic_ns() - began
     if process.returncode:
         raise Failed(f'perfwatch dump ended with {process.returncode}')
     dump = json.loads(output)
-    return dump['monotonic'], dump['monotonic'] + dump['cost']['captureTime'], wall
+    return dump['monotonic'], dump['monotonic'] + dump['cost']['captureTime']
 
 
 def pyspy():
@@ -52,17 +50,17 @@ def pyspy():
 
 def peers(target, pid):
     """Each peer's command for one thread; a function, as it may not be there."""
-    every = {'eu-stack': lambda: (['eu-stack', '-1', '-n', '0', '-p', pid], 2)}
+    every = {'eu-stack': lambda: (['eu-stack', '-1', '-n', '0', '-p', pid], 5)}
     if target == 'spin20':
         every['gdb'] = lambda: (['gdb', '-nx', '-batch', '-p', pid, '-ex', 'bt'], 1)
     if target == 'python':
-        every = {'py-spy': lambda: ([pyspy(), 'dump', '--native', '--pid', pid], 2)}
+        every = {'py-spy': lambda: ([pyspy(), 'dump', '--native', '--pid', pid], 3)}
     return every
 
 
 def measure_dumps(values, number, counts, skips):
     targets = {'spin20': {'depth': 20}, 'spin1000': {'depth': 1000},
-               'libraries': {'depth': 20, 'libraries': LIBRARIES},
+               'libraries': {'depth': 8, 'libraries': LIBRARIES},
                'python': {'depth': 20, 'in_python': True}}
     for target, how in targets.items():
         try:
@@ -80,7 +78,7 @@ def measure_dumps(values, number, counts, skips):
 def measure_target(values, target, spinner, number, skips):
     def ours():
         spans = [dumped(spinner.pid, '--main') for _ in range(5)]
-        pauses = spinner.pauses([span[:2] for span in spans])
+        pauses = spinner.pauses(spans)
         values[f'dump/{target}/ours'] = statistics.median(pauses)
 
     def peer(name, make):
@@ -90,7 +88,8 @@ def measure_target(values, target, spinner, number, skips):
         except Failed as error:
             skips.add(name, error)
             return
-        pauses = [pause for pause in spinner.pauses(spans, LEAST) if pause > 0]
+        pauses = [pause for pause in spinner.pauses(spans, LEAST, 1000000)
+                  if pause > 0]
         if pauses:
             values[f'dump/{target}/{name}'] = statistics.median(pauses)
         else:
@@ -104,9 +103,11 @@ def measure_target(values, target, spinner, number, skips):
 
 def measure_threads(values, spinner, number, skips):
     def ours():
-        spans = [dumped(spinner.pid) for _ in range(3)]
-        values['dump/threads/ours'] = statistics.median(spinner.pauses([s[:2] for s in spans]))
-        values['dump/threads/ours/wall'] = statistics.median(s[2] / 1e3 for s in spans)
+        spans = [dumped(spinner.pid) for _ in range(5)]
+        values['dump/threads/ours'] = statistics.median(spinner.pauses(spans))
+        # As text, as eu-stack prints it.
+        spans = [ran([PERFWATCH, 'dump', spinner.pid]) for _ in range(5)]
+        values['dump/threads/ours/wall'] = statistics.median((s[1] - s[0]) / 1e3 for s in spans)
 
     def stop_all():
         spans = captures([binary('limit'), spinner.pid, '3', '2000', str(16 << 10), 'all'])

@@ -3,7 +3,8 @@
  *
  * spin FILE DEPTH [THREADS [LIBRARIES]]
  * THREADS others block ten calls deep, half in a futex, half in poll. LIBRARIES is a file of paths,
- * one a line, to load what can be loaded of them: a program with many mappings. */
+ * one a line, to load what can be loaded of them: a program with many mappings, whose stack then goes
+ * through some of them (glib, sqlite, expat and qsort, as far as they are there). */
 #include "common.h"
 #include <dlfcn.h>
 #include <poll.h>
@@ -30,11 +31,25 @@ static inline uint64_t ticks(void) { return __builtin_ia32_rdtsc(); }
 static inline uint64_t ticks(void) { return now_ns(); }
 #endif
 
+/* The same moment by both: of several tries the one with nothing in between. */
+static void same_moment(uint64_t *clock, uint64_t *tick) {
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 16; i++) {
+    uint64_t before = ticks(), now = now_ns(), after = ticks();
+    if (after - before >= least) continue;
+    least = after - before;
+    *clock = now;
+    *tick = before;
+  }
+}
+
 __attribute__((noinline)) static void spin(void) {
-  uint64_t clock = now_ns(), first = ticks();
+  uint64_t clock = 0, first = 0, later = 0, last_tick = 0;
+  same_moment(&clock, &first);
   while (now_ns() - clock < 200000000u) {
   }
-  double length = (double)(now_ns() - clock) / (double)(ticks() - first);
+  same_moment(&later, &last_tick);
+  double length = (double)(later - clock) / (double)(last_tick - first);
   uint64_t limit = (uint64_t)(GAP_NS / length);
   printf("ready\n");
   fflush(stdout);
@@ -48,8 +63,8 @@ __attribute__((noinline)) static void spin(void) {
       now = ticks();
     }
     if ((turns & 0xffffff) == 0) { /* against drift */
-      clock = now_ns();
-      first = now = ticks();
+      same_moment(&clock, &first);
+      now = ticks();
     }
     last = now;
   }
@@ -111,6 +126,56 @@ static void load(const char *list) {
   if (file) fclose(file);
 }
 
+static int depth;
+
+static int compare(const void *left, const void *right) {
+  sink += deeper(depth);
+  return (left > right) - (left < right);
+}
+
+static void on_start(void *data, const char *name, const char **attributes) {
+  (void)data, (void)name, (void)attributes;
+  int two[] = {2, 1};
+  qsort(two, 2, sizeof *two, compare);
+  sink++;
+}
+
+static int on_row(void *data, int columns, char **values, char **names) {
+  (void)columns, (void)values, (void)names;
+  void *expat = dlopen("libexpat.so.1", RTLD_NOW), *parser = NULL;
+  void *(*create)(const char *) = expat ? (void *(*)(const char *))dlsym(expat, "XML_ParserCreate") : NULL;
+  if (!create || !(parser = create(NULL))) on_start(data, NULL, NULL);
+  void (*handlers)(void *, void (*)(void *, const char *, const char **), void *) =
+      (void (*)(void *, void (*)(void *, const char *, const char **), void *))dlsym(expat, "XML_SetElementHandler");
+  int (*parse)(void *, const char *, int, int) =
+      (int (*)(void *, const char *, int, int))dlsym(expat, "XML_Parse");
+  handlers(parser, on_start, NULL);
+  sink += parse(parser, "<a></a>", 7, 1);
+  return 0;
+}
+
+static void on_item(void *item, void *data) {
+  (void)item;
+  void *sqlite = dlopen("libsqlite3.so.0", RTLD_NOW), *base = NULL;
+  if (!sqlite) on_row(data, 0, NULL, NULL);
+  int (*open)(const char *, void **) = (int (*)(const char *, void **))dlsym(sqlite, "sqlite3_open");
+  int (*exec)(void *, const char *, int (*)(void *, int, char **, char **), void *, char **) =
+      (int (*)(void *, const char *, int (*)(void *, int, char **, char **), void *, char **))dlsym(
+          sqlite, "sqlite3_exec");
+  sink += open(":memory:", &base);
+  sink += exec(base, "select 1 union select 2", on_row, data, NULL);
+}
+
+/* Does not return where it finds what it needs. */
+static void through_libraries(void) {
+  void *glib = dlopen("libglib-2.0.so.0", RTLD_NOW);
+  if (!glib) on_item(NULL, NULL);
+  void *(*append)(void *, void *) = (void *(*)(void *, void *))dlsym(glib, "g_list_append");
+  void (*each)(void *, void (*)(void *, void *), void *) =
+      (void (*)(void *, void (*)(void *, void *), void *))dlsym(glib, "g_list_foreach");
+  each(append(NULL, NULL), on_item, NULL);
+}
+
 int main(int count, char **arguments) {
   if (count < 3) return 2;
   int file = open(arguments[1], O_RDWR);
@@ -120,5 +185,7 @@ int main(int count, char **arguments) {
   for (size_t at = 0; at < sizeof *ring; at += 4096) ((volatile char *)ring)[at] = 0;
   if (count > 4) load(arguments[4]);
   if (count > 3 && !start_others(atoi(arguments[3]))) return 2;
-  return deeper(atoi(arguments[2]));
+  depth = atoi(arguments[2]);
+  if (count > 4) through_libraries();
+  return deeper(depth);
 }

@@ -67,6 +67,8 @@ public final class Unwinder {
       let result = step(&walk)
       switch result {
       case .caller:
+        // What handlers return to was called by nobody: its address is that of its first instruction.
+        if walk.isExact { frames[frames.count - 1].isExact = true }
         if frames.count >= frameLimit { return finished(frames, .frameLimit) }
       case .end: return finished(frames, nil)
       case .cut(let reason): return finished(frames, reason)
