@@ -85,7 +85,8 @@ struct ReadDump: Decodable {
   {
     try await Lane.shared {
       let target = try await Target("many_threads", ["1000", "8"], ready: "ready")
-      let dump = try await ReadDump.of(target.pid, in: target.folder)
+      // With all lines, as a busy machine has no time for them.
+      let dump = try await ReadDump.of(target.pid, ["--lines"], in: target.folder)
       #expect(dump.target.threads == 1001)
       #expect(dump.threads.count == 1001)
       #expect(dump.threads[0].tid == target.pid)

@@ -1,12 +1,12 @@
 /* TARGET group=plugin
  * usage: plugin_swap other|overwrite FOLDER
- * A poll loop that stalls for 400 ms in a plug-in, unloads it, loads another one and stalls for 400 ms
+ * A poll loop that stalls for 600 ms in a plug-in, unloads it, loads another one and stalls for 600 ms
  * in that. The loader puts both at the same address (a line "swapped" says whether it did); `other`
  * loads another file, `overwrite` the same one, with other bytes written into it. The frames of their
  * functions differ in size, so that nothing known of one is true of the other.
  * This file is both plug-ins too: with PLUGIN, the name of the function, and ROOM.
- * TRUTH: {"exit":0, "stalls":[{"fn":"alpha_work", "n":1, "ms":400, "tol":20, "how":"cpu",
- *   "chain":["alpha_work", "main"]}, {"fn":"gamma_work", "n":1, "ms":400, "tol":20, "how":"cpu",
+ * TRUTH: {"exit":0, "stalls":[{"fn":"alpha_work", "n":1, "ms":600, "tol":20, "how":"cpu",
+ *   "chain":["alpha_work", "main"]}, {"fn":"gamma_work", "n":1, "ms":600, "tol":20, "how":"cpu",
  *   "chain":["gamma_work", "main"]}], "idle":["poll"]}
  */
 #ifdef PLUGIN
@@ -49,9 +49,13 @@ static void calm(void) {
 
 /* In place: the file stays the same one. */
 static int copy(const char *from, const char *to) {
-  char command[8500];
-  snprintf(command, sizeof command, "cat '%s' > '%s'", from, to);
-  return system(command);
+  static char bytes[1 << 20];
+  int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+  ssize_t size = in < 0 || out < 0 ? -1 : read(in, bytes, sizeof bytes);
+  int done = size > 0 && write(out, bytes, (size_t)size) == size;
+  close(in);
+  close(out);
+  return done ? 0 : -1;
 }
 
 static unsigned long base(void *plugin) { return ((struct link_map *)plugin)->l_addr; }
@@ -84,7 +88,7 @@ int main(int argc, char **argv) {
   void *plugin = load(loaded, &run);
   calm();
   target_tag("alpha_work", "cpu");
-  run(400);
+  run(600);
   target_idle_begin();
   target_idle_end();
   unsigned long before = base(plugin);
@@ -95,7 +99,7 @@ int main(int argc, char **argv) {
   target_line("{\"ev\":\"swapped\",\"same\":%s}", base(plugin) == before ? "true" : "false");
   calm();
   target_tag("gamma_work", "cpu");
-  other(400);
+  other(600);
   target_idle_begin();
   target_idle_end();
   calm();
