@@ -6,6 +6,7 @@ would be ended by SIGHUP.
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -62,10 +63,14 @@ class Program:
         return self.find(self.process.pid) if self.find else self.process.pid
 
     def stop(self):
-        for process in [*self.others, *([self.process] if self.process else [])]:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        for process in self.others:
+            end(process)
+        if self.process:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)  # with what it started (Xvfb)
+            except ProcessLookupError:
+                pass
+            self.process.wait()
         self.others = []
 
     def __exit__(self, *_):
