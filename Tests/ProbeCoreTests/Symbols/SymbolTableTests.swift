@@ -105,6 +105,22 @@ struct SymbolTableTests {
         names[start]?.contains(name) == true, "\(path) at \(String(start, radix: 16)): \(name)")
     }
   }
+
+  @Test func `of a global and a weak name the one without underscores is shown`() throws {
+    let built = Compiled()
+    built.write(
+      "weak.c",
+      """
+      int __libc_thing(int x) { return x + 1; }
+      int thing(int) __attribute__((weak, alias("__libc_thing")));
+      int main(int argc, char **argv) { (void)argv; return thing(argc); }
+
+      """)
+    built.compile("-O0", source: "weak.c", into: "weak")
+    let address = try #require(built.addresses("weak")["thing"])
+    #expect(built.addresses("weak")["__libc_thing"] == address)
+    #expect(built.name(address + 1, in: "weak") == "thing")
+  }
 }
 
 /// The test program itself: Swift, large, not stripped.
