@@ -91,6 +91,7 @@ public struct SessionState: Sendable, Equatable {
     case .stall(let stall): stalls.ended(stall)
     case .codePlace(let place): stalls.place(place)
     case .stack(let stack): stalls.stack(stack)
+    case .stallsIgnored(let patterns): stalls.ignored = IgnoredStalls(patterns)
     case .exited(let value):
       advance(to: value.at)
       exit = value

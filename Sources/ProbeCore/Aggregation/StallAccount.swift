@@ -19,6 +19,9 @@ struct StallAccount: Sendable, Equatable {
   private(set) var count = 0
   private(set) var total = Nanoseconds.zero
   private(set) var longest: Nanoseconds?
+  /// Of those that count and are not kept.
+  private var longestOmitted = Nanoseconds.zero
+  var ignored = IgnoredStalls()
   private(set) var stacks = StackAccount()
 
   mutating func loop(_ reading: LoopReading) {
@@ -76,10 +79,10 @@ struct StallAccount: Sendable, Equatable {
     ended += 1
     recent.append(stall)
     if recent.count > Self.recentCapacity { recent.removeFirst() }
-    if stall.kind == .stall || stall.kind == .exit {
+    if stall.counts {
       count += 1
-      total += stall.duration - stall.parts.stopped
-      longest = max(longest ?? .zero, stall.duration - stall.parts.stopped)
+      total += stall.judged
+      longest = max(longest ?? .zero, stall.judged)
     }
     stacks.ended(stall, isKept: keep(stall))
   }
@@ -93,18 +96,42 @@ struct StallAccount: Sendable, Equatable {
     // A later stall takes the place of the shortest one if it is longer.
     guard let shortest = stalls.indices.min(by: { stalls[$0].duration < stalls[$1].duration }),
       stalls[shortest].duration < stall.duration
-    else { return false }
+    else {
+      omit(stall)
+      return false
+    }
+    omit(stalls[shortest])
     stacks.dropped(stall: stalls[shortest].id)
     stalls[shortest] = stall
     return true
   }
 
+  private mutating func omit(_ stall: StallReading) {
+    if stall.counts { longestOmitted = max(longestOmitted, stall.judged) }
+  }
+
   /// The sums; nil unless at least one loop was judged.
-  var totals: Summary.StallTotals {
+  ///
+  /// - Parameter rows: the stalls that are kept. One that is not kept has no signature any more, so it
+  ///   counts.
+  func totals(of rows: [Summary.Stall]) -> Summary.StallTotals {
     guard loops.contains(where: { $0.verdictless == nil }) else {
       return Summary.StallTotals(count: nil, total: nil, longest: nil)
     }
-    return Summary.StallTotals(count: count, total: total, longest: longest ?? .zero)
+    let without = Set(rows.filter(\.ignored).map(\.id))
+    guard !without.isEmpty else {
+      return Summary.StallTotals(count: count, total: total, longest: longest ?? .zero)
+    }
+    var totals = (count: count, total: total, longest: longestOmitted)
+    for stall in stalls where stall.counts {
+      if without.contains(stall.id) {
+        totals.count -= 1
+        totals.total += .zero - stall.judged
+      } else {
+        totals.longest = max(totals.longest, stall.judged)
+      }
+    }
+    return Summary.StallTotals(count: totals.count, total: totals.total, longest: totals.longest)
   }
 
   func loopRows(names: (ThreadID) -> String) -> [Summary.Loop] {
@@ -129,13 +156,16 @@ struct StallAccount: Sendable, Equatable {
 
   func stallRows(start: Instant, names: (ThreadID) -> String) -> [Summary.Stall] {
     stalls.sorted { ($0.start, $0.id) < ($1.start, $1.id) }.map { stall in
-      Summary.Stall(
+      let taken = stacks.rows(stall)
+      let signature = StallSignature(taken, parts: stall.parts).text
+      return Summary.Stall(
         id: stall.id, tid: stall.tid.rawValue, thread: names(stall.tid), kind: stall.kind.rawValue,
         level: StallLevel(stall.duration - stall.parts.stopped).rawValue,
         start: max(.zero, stall.start - start), duration: stall.duration, error: stall.error,
         observer: stall.observer.rawValue, certainty: stall.certainty.rawValue,
         cause: Summary.Cause(sentence: CauseSentence.of(stall), parts: stall.parts), blame: nil,
-        blocker: nil, signature: nil, group: nil, stacks: stacks.rows(stall))
+        blocker: nil, signature: signature, group: nil,
+        ignored: ignored.contains(signature), stacks: taken)
     }
   }
 
@@ -163,4 +193,11 @@ enum CauseSentence {
     guard let main = sorted.first?.element, main.time > .zero else { return "not measured" }
     return "\(Units.text(main.time)) \(main.words)"
   }
+}
+
+extension StallReading {
+  /// Held against the program.
+  var counts: Bool { kind == .stall || kind == .exit }
+  /// Its length without the time in which the target was stopped.
+  var judged: Nanoseconds { duration - parts.stopped }
 }

@@ -44,6 +44,8 @@ public enum ProbeEvent: Sendable, Equatable {
   case codePlace(CodePlaceReading)
   /// A stack taken in a stall; told when it is known to belong to one.
   case stack(StackReading)
+  /// Patterns of signatures of stalls that do not count.
+  case stallsIgnored([String])
   /// The target ended, and how, as far as we could learn it.
   case exited(TargetExit)
   /// The last event of every stream.

@@ -52,11 +52,14 @@ extension Summary {
     public var blocker: Blocker?
     public var signature: String?
     public var group: Int?
+    /// The user does not want it counted.
+    public var ignored: Bool
     public var stacks: [Stack]
   }
 
   /// Sums over all stalls that are held against the program (kinds `stall` and `exit`), those that were
-  /// not kept one by one included; nil where no loop could be judged.
+  /// not kept one by one included, those that the user wants ignored not; nil where no loop could be
+  /// judged.
   public struct StallTotals: Sendable, Equatable, Codable {
     public var count: Int?
     public var total: Nanoseconds?
@@ -156,5 +159,11 @@ extension Summary {
     public var blame: String?
     public var stallIds: [Int]
     public var heaviestStack: Stack?
+    /// Starts of the first and the last one, since `run.startMonotonic`.
+    public var first: Nanoseconds
+    public var last: Nanoseconds
+    /// Sums of the stalls' parts: where equal stalls have different causes, all are told.
+    public var parts: CauseParts
+    public var ignored: Bool
   }
 }

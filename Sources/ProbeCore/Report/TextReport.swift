@@ -14,6 +14,7 @@ public enum TextReport {
     ReportSections.threads(summary, &layout)
     ReportSections.processes(summary, &layout)
     ReportSections.stalls(summary, &layout)
+    ReportSections.groups(summary, &layout)
     ReportSections.stacks(summary, &layout)
     ReportSections.observer(summary, &layout)
     ReportSections.warnings(summary, &layout)

@@ -16,7 +16,7 @@ extension LiveSnapshot {
     threadCount = state.threadsNow
     processCount = state.tree?.members.count
     lastNotices = state.noticeTexts
-    stallCount = state.stalls.totals.count
+    stallCount = state.stalls.totals(of: []).count
     openStall = state.openStalls(at: time).first.map(\.text)
     lateTicks = state.lateOrSkipped
   }

@@ -20,6 +20,8 @@ public struct StallSettings: Sendable, Equatable {
   public var takesStacks = true
   /// Patterns of modules that are the program's own; see `InAppRule`.
   public var inAppPatterns: [String] = []
+  /// Stalls that do not count.
+  public var ignored = IgnoredStalls()
 
   public init() {}
 }

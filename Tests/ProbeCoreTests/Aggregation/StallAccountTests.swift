@@ -79,9 +79,9 @@ import Testing
     var reading = LoopReading(tid: ThreadID(7), observer: .kernel)
     reading.verdictless = "nothing seen yet"
     account.loop(reading)
-    #expect(account.totals.count == nil)
+    #expect(account.totals(of: []).count == nil)
     account.loop(LoopReading(tid: ThreadID(8), observer: .proc))
-    #expect(account.totals.count == 0)
+    #expect(account.totals(of: []).count == 0)
     reading.verdictless = nil
     reading.histogram = TurnHistogram()
     reading.histogram?.add(.ms(1))

@@ -95,6 +95,7 @@ enum SampleEvents {
         StackReading(
           tid: ThreadID(1), at: Instant(nanoseconds: 25), stopTime: .zero, truncation: nil,
           places: [])),
+      .stallsIgnored(["load-1234abcd", "save-*"]),
     ]
     + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }
     + EndReason.allCases.map {

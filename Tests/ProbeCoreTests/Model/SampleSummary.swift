@@ -23,7 +23,8 @@ enum SampleSummary {
     id: 1, tid: 42, thread: "main", kind: "stall", level: "stall", start: .seconds(1),
     duration: .milliseconds(300), error: .milliseconds(10), observer: "proc",
     certainty: "probable", cause: .init(sentence: "waited for a lock", parts: parts),
-    blame: "yours", blocker: blocker, signature: "work(_:)", group: 0, stacks: [stack])
+    blame: "yours", blocker: blocker, signature: "work(_:)", group: 0,
+    ignored: true, stacks: [stack])
 
   static let full = Summary(
     perfwatch: .init(version: "0.1.0", commit: "abc"),
@@ -77,7 +78,8 @@ enum SampleSummary {
       .init(
         signature: "work(_:)", title: "work", count: 1, total: .milliseconds(300),
         longest: .milliseconds(300), level: "stall", blame: "yours", stallIds: [1],
-        heaviestStack: stack)
+        heaviestStack: stack, first: .milliseconds(700), last: .milliseconds(700),
+        parts: stall.cause.parts, ignored: false)
     ],
     series: .init(
       period: .milliseconds(100), startMonotonic: 5, cpuPercent: [1, nil, 2.5],
