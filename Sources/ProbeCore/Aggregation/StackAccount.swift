@@ -79,9 +79,12 @@ struct StackAccount: Sendable, Equatable {
     }
   }
 
-  private func frames(_ stack: StackReading) -> [Summary.Frame] {
+  private func frames(_ stack: StackReading) -> [Summary.Frame] { frames(stack.places) }
+
+  /// The frames of code places, innermost first.
+  func frames(_ numbers: [Int]) -> [Summary.Frame] {
     var frames: [Summary.Frame] = []
-    for number in stack.places.prefix(Self.framesPerStack) {
+    for number in numbers.prefix(Self.framesPerStack) {
       guard let place = places[number] else { continue }
       frames += place.prefix(Self.framesPerStack - frames.count)
     }

@@ -49,6 +49,8 @@ extension Summary {
     public var certainty: String
     public var cause: Cause
     public var blame: String?
+    /// How much of its time without stops is the surroundings' share; nil where that is not known.
+    public var environmentPercent: Double?
     public var blocker: Blocker?
     public var signature: String?
     public var group: Int?
@@ -106,7 +108,21 @@ extension Summary {
     public var path: String?
     public var peer: String?
     public var command: String?
+    /// One sentence for each step: who waits for whom.
     public var chain: [String]
+    /// Of the first holder.
+    public var stack: [Frame]
+    /// The threads of the chain, in its order; of a deadlock all its members but the stalled thread.
+    public var holders: [Holder]
+  }
+
+  /// A thread that holds what others wait for.
+  public struct Holder: Sendable, Equatable, Codable {
+    public var tid: Int32
+    public var name: String
+    /// `in slow_under_lock`, `waiting for a mutex`.
+    public var doing: String
+    /// Innermost first; empty where none was taken.
     public var stack: [Frame]
   }
 

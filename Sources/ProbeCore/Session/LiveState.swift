@@ -40,7 +40,7 @@ extension SessionState {
       let what = stall.kind == .stall ? "" : " (\(stall.kind.rawValue))"
       let word = level == "stall" ? "stall" : "stall, \(level)"
       return "\(word): \(name(stall.tid)) for \(Units.text(stall.duration)) at \(at)\(what): "
-        + CauseSentence.of(stall)
+        + stalls.sentence(of: stall, thread: name(stall.tid))
     }
   }
 

@@ -9,6 +9,8 @@ final class StackKeeper {
     /// Without its memory.
     var snapshot: StackSnapshot
     var unwound: UnwoundStack
+    var wait: WaitReading?
+    var holders: [Int: UnwoundStack] = [:]
   }
 
   /// A whole stack of a blocked thread: while nothing of it changes, it needs no other stop.
@@ -52,10 +54,15 @@ final class StackKeeper {
     let unwound = unwind(copy)
     var snapshot = copy.snapshot
     snapshot.regions = []
-    let new = Waiting(order: order, snapshot: snapshot, unwound: unwound)
+    var new = Waiting(order: order, snapshot: snapshot, unwound: unwound, wait: copy.wait)
+    new.holders = copy.holders.mapValues { resolver.unwind($0) }
     if let old = waiting.firstIndex(where: { $0.order.number == order.replaces }) {
       // It may have been caught at another place meanwhile, deeper down.
-      if isBetter(unwound, than: waiting[old].unwound) { waiting[old] = new }
+      if isBetter(unwound, than: waiting[old].unwound) {
+        new.wait = waiting[old].wait
+        new.holders = waiting[old].holders
+        waiting[old] = new
+      }
     } else {
       waiting.append(new)
       if waiting.count > Self.capacity { waiting.removeFirst() }
@@ -152,7 +159,9 @@ final class StackKeeper {
 
   private func write(_ stacks: [Waiting], into out: inout ByteWriter) {
     let missing = stacks.flatMap { stack in
-      stack.unwound.stack.frames.filter { places.number(of: $0) == nil }
+      ([stack.unwound] + stack.holders.values).flatMap { unwound in
+        unwound.stack.frames.filter { places.number(of: $0) == nil }
+      }
     }
     let first = places.count
     for frame in missing { places.add(frame) }
@@ -166,8 +175,18 @@ final class StackKeeper {
           StackReading(
             tid: stack.order.tid, at: stack.snapshot.takenAt, stopTime: stack.snapshot.stopTime,
             truncation: stack.unwound.stack.truncation, places: numbers)), into: &out)
+      writeWait(stack, into: &out)
     }
     places.forgetMoving()
+  }
+
+  private func writeWait(_ stack: Waiting, into out: inout ByteWriter) {
+    guard var wait = stack.wait else { return }
+    wait.at = stack.snapshot.takenAt
+    for (index, holder) in stack.holders where wait.chain.indices.contains(index) {
+      wait.chain[index].places = holder.stack.frames.compactMap { places.number(of: $0) }
+    }
+    EventCodec.encode(.wait(wait), into: &out)
   }
 
   /// Names code places and tells of them.
