@@ -14,10 +14,14 @@ struct WaitFinder {
   static let chainLimit = 16
 
   private let pid: ProcessID
+  private let sockets: SocketPeers
   /// What cost most to learn, of the last wait: it holds while the thread stays in that call.
   private var known: (tid: ThreadID, call: SyscallLine.Call, object: WaitObject)?
 
-  init(_ pid: ProcessID) { self.pid = pid }
+  init(_ pid: ProcessID) {
+    self.pid = pid
+    sockets = SocketPeers(pid)
+  }
 
   /// - Parameters:
   ///   - line: its syscall file, as when its stack was taken.
@@ -30,7 +34,7 @@ struct WaitFinder {
     if let known, known.tid == tid, known.call == call {
       object = known.object
     } else {
-      object = WaitObjects(pid, tid).object(of: wait, call, withNeighbours: true)
+      object = WaitObjects(pid, tid, sockets).object(of: wait, call, withNeighbours: true)
       known = (tid, call, object)
     }
     // Another owner may have another kind of lock to tell; the rest stays.
@@ -78,7 +82,8 @@ struct WaitFinder {
       if case .inside(let inner)? = line {
         let wait = describe(inner)
         link.call = wait.call
-        link.object = WaitObjects(pid, owner).object(of: wait, inner, withNeighbours: false)
+        link.object = WaitObjects(pid, owner, sockets).object(
+          of: wait, inner, withNeighbours: false)
         next = wait.owner ?? wait.joins
       }
       reading.chain.append(link)

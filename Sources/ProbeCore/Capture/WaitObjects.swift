@@ -4,10 +4,12 @@
 struct WaitObjects {
   private let pid: ProcessID
   private let tid: ThreadID
+  private let sockets: SocketPeers
 
-  init(_ pid: ProcessID, _ tid: ThreadID) {
+  init(_ pid: ProcessID, _ tid: ThreadID, _ sockets: SocketPeers) {
     self.pid = pid
     self.tid = tid
+    self.sockets = sockets
   }
 
   private static let polls: Set<String> = ["poll", "ppoll", "select", "pselect6"]
@@ -69,8 +71,8 @@ struct WaitObjects {
       object.isWriting = isWriting
       object.peer = wait.peer
       object.path = wait.path
-      if withNeighbours {
-        SocketPeers(pid, tid).describe(UInt64(link.dropFirst(8).dropLast()) ?? 0, &object)
+      if withNeighbours, let inode = UInt64(link.dropFirst(8).dropLast()) {
+        sockets.describe(inode, seenFrom: tid, &object)
       }
       return object
     }
