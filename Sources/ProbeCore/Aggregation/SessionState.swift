@@ -91,6 +91,9 @@ public struct SessionState: Sendable, Equatable {
     case .stall(let stall): stalls.ended(stall)
     case .codePlace(let place): stalls.place(place)
     case .stack(let stack): stalls.stack(stack)
+    case .wait(let wait): stalls.wait(wait)
+    case .surroundings(let value): stalls.surroundings(value)
+    case .stallsIgnored(let patterns): stalls.ignored = IgnoredStalls(patterns)
     case .exited(let value):
       advance(to: value.at)
       exit = value

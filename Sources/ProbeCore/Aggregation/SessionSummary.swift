@@ -3,6 +3,8 @@
 extension SessionState {
   /// The result so far. Verdict and exit code are still to be set (`Budget/`).
   public func summary() -> Summary {
+    let rows = stalls.stallRows(start: start.start, names: threads.name)
+    let (stallRows, groups) = StallGroups.grouped(rows)
     var summary = Summary(
       perfwatch: start.build, target: target, host: start.host, run: run,
       exit: exitPart, metrics: Metrics(), cpu: cpu, memory: memory.summary,
@@ -10,8 +12,8 @@ extension SessionState {
         peak: threadsPeak, atEnd: threadsNow, created: threadsPeak == nil ? nil : threads.created,
         alarms: []),
       tree: treePart, loops: stalls.loopRows(names: threads.name),
-      stalls: stalls.stallRows(start: start.start, names: threads.name),
-      stallsOmitted: stalls.omitted, stallTotals: stalls.totals, groups: [],
+      stalls: stallRows, stallsOmitted: stalls.omitted, stallTotals: stalls.totals(of: stallRows),
+      groups: groups,
       series: series.series(threads: hottest(8)), observer: observerPart, warnings: [],
       verdict: Summary.Verdict(result: .none, rules: []))
     summary.warnings = (notices + derivedNotices(summary)).map {

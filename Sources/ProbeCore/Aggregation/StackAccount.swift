@@ -79,9 +79,12 @@ struct StackAccount: Sendable, Equatable {
     }
   }
 
-  private func frames(_ stack: StackReading) -> [Summary.Frame] {
+  private func frames(_ stack: StackReading) -> [Summary.Frame] { frames(stack.places) }
+
+  /// The frames of code places, innermost first.
+  func frames(_ numbers: [Int]) -> [Summary.Frame] {
     var frames: [Summary.Frame] = []
-    for number in stack.places.prefix(Self.framesPerStack) {
+    for number in numbers.prefix(Self.framesPerStack) {
       guard let place = places[number] else { continue }
       frames += place.prefix(Self.framesPerStack - frames.count)
     }
@@ -92,30 +95,4 @@ struct StackAccount: Sendable, Equatable {
 extension StallReading {
   /// Whether it went on at that time.
   func contains(_ time: Instant) -> Bool { time >= start && time <= start + duration }
-}
-
-/// What a stack is called in one line.
-public enum StackTitle {
-  /// The innermost function of the program's own; else the innermost one that has a name.
-  public static func frame(of frames: [Summary.Frame]) -> Summary.Frame? {
-    frames.first { $0.inApp && $0.function != nil } ?? frames.first { $0.function != nil }
-      ?? frames.first
-  }
-
-  /// `parse (app.c:42)`, `read (libc.so.6)`, or a module and an address in it.
-  public static func text(_ frame: Summary.Frame) -> String {
-    let module = frame.module.map(fileName) ?? "?"
-    guard let function = frame.function else {
-      return frame.offset.map { "\(module)+\($0)" } ?? module
-    }
-    if let file = frame.file {
-      return "\(function) (\(fileName(file))\(frame.line.map { ":\($0)" } ?? ""))"
-    }
-    return frame.inApp ? function : "\(function) (\(module))"
-  }
-
-  /// The last part of a path.
-  static func fileName(_ path: String) -> String {
-    String(path.split(separator: "/").last ?? Substring(path))
-  }
 }

@@ -19,7 +19,13 @@ struct StallAccount: Sendable, Equatable {
   private(set) var count = 0
   private(set) var total = Nanoseconds.zero
   private(set) var longest: Nanoseconds?
+  /// Of those that count and are not kept.
+  private var longestOmitted = Nanoseconds.zero
+  var ignored = IgnoredStalls()
   private(set) var stacks = StackAccount()
+  private var waits = WaitAccount()
+  /// By number of the stall.
+  private var surroundings: [Int: StallSurroundings] = [:]
 
   mutating func loop(_ reading: LoopReading) {
     if let place = loops.firstIndex(where: { $0.tid == reading.tid }) {
@@ -35,7 +41,10 @@ struct StallAccount: Sendable, Equatable {
   }
 
   mutating func retracted(_ id: Int) {
-    for stall in open where stall.id == id { stacks.retracted(stall.tid) }
+    for stall in open where stall.id == id {
+      stacks.retracted(stall.tid)
+      waits.retracted(stall.tid)
+    }
     open.removeAll { $0.id == id }
   }
 
@@ -48,6 +57,21 @@ struct StallAccount: Sendable, Equatable {
     } else if open.contains(where: { $0.tid == stack.tid && $0.start <= stack.at }) {
       stacks.add(pending: stack)
     }
+  }
+
+  /// Adds a wait to the stall in which it was seen.
+  mutating func wait(_ wait: WaitReading) {
+    if let stall = stalls.last(where: { $0.tid == wait.tid && $0.contains(wait.at) }) {
+      waits.add(wait, toStall: stall.id)
+    } else if open.contains(where: { $0.tid == wait.tid && $0.start <= wait.at }) {
+      waits.add(pending: wait)
+    }
+  }
+
+  /// Adds what went on around a stall that is kept.
+  mutating func surroundings(_ value: StallSurroundings) {
+    guard stalls.contains(where: { $0.id == value.stall }) else { return }
+    surroundings[value.stall] = value
   }
 
   /// What is known by now of a moment of a thread.
@@ -76,12 +100,14 @@ struct StallAccount: Sendable, Equatable {
     ended += 1
     recent.append(stall)
     if recent.count > Self.recentCapacity { recent.removeFirst() }
-    if stall.kind == .stall || stall.kind == .exit {
+    if stall.counts {
       count += 1
-      total += stall.duration - stall.parts.stopped
-      longest = max(longest ?? .zero, stall.duration - stall.parts.stopped)
+      total += stall.judged
+      longest = max(longest ?? .zero, stall.judged)
     }
-    stacks.ended(stall, isKept: keep(stall))
+    let isKept = keep(stall)
+    stacks.ended(stall, isKept: isKept)
+    waits.ended(stall, isKept: isKept)
   }
 
   private mutating func keep(_ stall: StallReading) -> Bool {
@@ -93,18 +119,44 @@ struct StallAccount: Sendable, Equatable {
     // A later stall takes the place of the shortest one if it is longer.
     guard let shortest = stalls.indices.min(by: { stalls[$0].duration < stalls[$1].duration }),
       stalls[shortest].duration < stall.duration
-    else { return false }
+    else {
+      omit(stall)
+      return false
+    }
+    omit(stalls[shortest])
     stacks.dropped(stall: stalls[shortest].id)
+    waits.dropped(stall: stalls[shortest].id)
+    surroundings[stalls[shortest].id] = nil
     stalls[shortest] = stall
     return true
   }
 
+  private mutating func omit(_ stall: StallReading) {
+    if stall.counts { longestOmitted = max(longestOmitted, stall.judged) }
+  }
+
   /// The sums; nil unless at least one loop was judged.
-  var totals: Summary.StallTotals {
+  ///
+  /// - Parameter rows: the stalls that are kept. One that is not kept has no signature any more, so it
+  ///   counts.
+  func totals(of rows: [Summary.Stall]) -> Summary.StallTotals {
     guard loops.contains(where: { $0.verdictless == nil }) else {
       return Summary.StallTotals(count: nil, total: nil, longest: nil)
     }
-    return Summary.StallTotals(count: count, total: total, longest: longest ?? .zero)
+    let without = Set(rows.filter(\.ignored).map(\.id))
+    guard !without.isEmpty else {
+      return Summary.StallTotals(count: count, total: total, longest: longest ?? .zero)
+    }
+    var totals = (count: count, total: total, longest: longestOmitted)
+    for stall in stalls where stall.counts {
+      if without.contains(stall.id) {
+        totals.count -= 1
+        totals.total += .zero - stall.judged
+      } else {
+        totals.longest = max(totals.longest, stall.judged)
+      }
+    }
+    return Summary.StallTotals(count: totals.count, total: totals.total, longest: totals.longest)
   }
 
   func loopRows(names: (ThreadID) -> String) -> [Summary.Loop] {
@@ -127,40 +179,46 @@ struct StallAccount: Sendable, Equatable {
     }
   }
 
+  /// Why a stall was, as far as it is known by now.
+  func sentence(of stall: StallReading, thread: String) -> String {
+    story(of: stall, thread: thread).sentence
+  }
+
+  private func story(of stall: StallReading, thread: String) -> StallStory {
+    let taken = stacks.rows(stall)
+    let around = surroundings[stall.id]
+    var stall = stall
+    if let around { stall.parts = around.sharpened(stall.parts, length: stall.duration) }
+    return StallStory(
+      stall: stall, thread: thread, stacks: taken,
+      waits: waits.rows(stall, taken, frames: stacks.frames), surroundings: around)
+  }
+
   func stallRows(start: Instant, names: (ThreadID) -> String) -> [Summary.Stall] {
     stalls.sorted { ($0.start, $0.id) < ($1.start, $1.id) }.map { stall in
-      Summary.Stall(
+      let story = story(of: stall, thread: names(stall.tid))
+      let taken = story.stacks
+      let parts = story.stall.parts
+      let blame = StallBlame(parts, length: stall.duration, story.surroundings)
+      let signature = StallSignature(taken, parts: parts).text
+      return Summary.Stall(
         id: stall.id, tid: stall.tid.rawValue, thread: names(stall.tid), kind: stall.kind.rawValue,
         level: StallLevel(stall.duration - stall.parts.stopped).rawValue,
         start: max(.zero, stall.start - start), duration: stall.duration, error: stall.error,
         observer: stall.observer.rawValue, certainty: stall.certainty.rawValue,
-        cause: Summary.Cause(sentence: CauseSentence.of(stall), parts: stall.parts), blame: nil,
-        blocker: nil, signature: nil, group: nil, stacks: stacks.rows(stall))
+        cause: Summary.Cause(sentence: story.sentence, parts: parts), blame: blame.word,
+        environmentPercent: blame.environment * 100, blocker: story.blocker, signature: signature,
+        group: nil,
+        ignored: ignored.contains(signature), stacks: taken)
     }
   }
 
   private func hex(_ value: UInt64) -> String { "0x" + String(value, radix: 16) }
 }
 
-/// The cause of a stall in words: its largest part.
-enum CauseSentence {
-  static func of(_ stall: StallReading) -> String {
-    let parts = stall.parts
-    let named: [(time: Nanoseconds, words: String)] = [
-      (parts.cpuUser + parts.cpuSystem, "computing"),
-      (parts.runDelay, "ready to run, but other threads had the CPUs"),
-      (parts.lock, "waiting for a lock"), (parts.disk, "waiting for a file"),
-      (parts.pipe, "waiting for a pipe"), (parts.socket, "waiting for a socket"),
-      (parts.sleep, "sleeping"), (parts.child, "waiting for a child process"),
-      (parts.pageFault, "waiting for a page"), (parts.stopped, "stopped"),
-      (parts.throttled, "throttled"),
-      (parts.otherWait, stall.kind == .nested ? "in a nested wait" : "waiting in the kernel"),
-      (parts.unknown, "not measured"),
-    ]
-    let sorted = named.enumerated().sorted {
-      ($0.element.time, $1.offset) > ($1.element.time, $0.offset)
-    }
-    guard let main = sorted.first?.element, main.time > .zero else { return "not measured" }
-    return "\(Units.text(main.time)) \(main.words)"
-  }
+extension StallReading {
+  /// Held against the program.
+  var counts: Bool { kind == .stall || kind == .exit }
+  /// Its length without the time in which the target was stopped.
+  var judged: Nanoseconds { duration - parts.stopped }
 }

@@ -44,6 +44,13 @@ struct BlockedCall {
       "fsync", "fdatasync", "flock", "ioctl", "fcntl", "getdents64", "ftruncate", "fallocate",
       "splice", "sendfile", "io_uring_enter", "close", "sync_file_range", "copy_file_range":
       add(arguments.first)
+      setAddress()
+    case "open", "stat", "lstat", "access", "unlink", "mkdir", "rmdir", "truncate", "chdir",
+      "rename", "link", "execve", "statfs", "readlink", "creat":
+      wait.path = text(at: arguments.first)
+    case "openat", "openat2", "newfstatat", "statx", "unlinkat", "mkdirat", "renameat", "renameat2",
+      "faccessat", "faccessat2", "readlinkat", "execveat":
+      wait.path = text(at: arguments.second)
     case "epoll_wait", "epoll_pwait":
       add(arguments.first)
       setMilliseconds(arguments.fourth)
@@ -113,6 +120,34 @@ struct BlockedCall {
     for number in wanted.sorted() { add(UInt64(number)) }
   }
 
+  /// connect(descriptor, address, length) and sendto(..., address, length).
+  private mutating func setAddress() {
+    let arguments = call.arguments
+    let (address, length) =
+      switch wait.call {
+      case "connect": (arguments.second, arguments.third)
+      case "sendto": (arguments.fifth, arguments.sixth)
+      default: (UInt64(0), UInt64(0))
+      }
+    guard address != 0, 2...128 ~= length, let bytes = questions.memory(address, Int(length)),
+      let known = SocketText.sockaddr(bytes)
+    else { return }
+    wait.peer = known.peer
+    wait.path = known.path
+  }
+
+  /// Text up to its NUL; of a long one the beginning. Never beyond the page, which may be the last one.
+  private func text(at address: UInt64) -> String? {
+    let page = 4096 - Int(address & 4095)
+    guard address != 0, var bytes = questions.memory(address, min(page, 256)) else { return nil }
+    if !bytes.contains(0), page < 256,
+      let more = questions.memory(address + UInt64(page), 256 - page)
+    {
+      bytes += more
+    }
+    return SafeText.decode(Array(bytes.prefix { $0 != 0 }))
+  }
+
   // MARK: Times
 
   private mutating func setMilliseconds(_ raw: UInt64) {
@@ -151,19 +186,37 @@ struct BlockedCall {
     case 6, 13: setTime(at: arguments.fourth, since: operation == 6 ? 0 : 1)  // FUTEX_LOCK_PI
     default: break
     }
-    wait.owner = owner(isInheriting: operation == 6 || operation == 13)
+    readOwner(isInheriting: operation == 6 || operation == 13)
     if operation == 9, wait.owner == nil { wait.joins = joined() }
   }
 
-  /// A lock that inherits priority has its owner's number in the word; glibc's others have 2 there (held,
-  /// and waited for) and the owner 8 bytes on. Believed only if that is a thread of the process.
-  private func owner(isInheriting: Bool) -> Int32? {
-    guard let bytes = questions.memory(call.arguments.first, 12) else { return nil }
+  /// Where locks keep their owner's number, which is believed only if that is a thread of the process:
+  /// one that inherits priority in the word, glibc's others 8 bytes on while there is a 2 in the word
+  /// (held, and waited for); robust ones and musl's recursive ones in the word with the highest bit set;
+  /// a read-write lock's writer 16 bytes behind the word that most wait at, 12 behind that of writers.
+  private mutating func readOwner(isInheriting: Bool) {
+    let address = call.arguments.first
+    guard let bytes = questions.memory(address, 20) ?? questions.memory(address, 12) else { return }
     let word = Self.number(bytes, 0, 4)
-    guard isInheriting || (word == 2 && call.arguments.third & 0xffff_ffff == 2) else { return nil }
-    let owner = Int32(
-      truncatingIfNeeded: isInheriting ? word & 0x3fff_ffff : Self.number(bytes, 8, 4))
-    return owner > 0 && questions.isThread(ThreadID(owner)) ? owner : nil
+    let expected = call.arguments.third & 0xffff_ffff
+    if isInheriting {
+      wait.owner = thread(word & 0x3fff_ffff)
+      wait.lock = "priority-inheriting mutex"
+    } else if word == expected, word & 0x8000_0000 != 0 {
+      wait.owner = thread(word & 0x3fff_ffff)
+      if wait.owner != nil { wait.lock = "mutex" }
+    } else if word == 2, expected == 2 {
+      wait.owner = thread(Self.number(bytes, 8, 4))
+      if wait.owner != nil { wait.lock = "mutex" }
+    } else if word == 3, expected == 3, bytes.count == 20 {
+      wait.owner = thread(Self.number(bytes, 16, 4)) ?? thread(Self.number(bytes, 12, 4))
+      if wait.owner != nil { wait.lock = "read-write lock" }
+    }
+  }
+
+  private func thread(_ number: UInt64) -> Int32? {
+    let value = Int32(truncatingIfNeeded: number)
+    return value > 0 && questions.isThread(ThreadID(value)) ? value : nil
   }
 
   /// pthread_join waits until the kernel clears the thread's number in its descriptor.

@@ -146,6 +146,15 @@ public struct OutputFile: ~Copyable, Sendable {
 
 /// Reading of whole files that the user named.
 public enum InputFile {
+  /// The first bytes of a file, at most `limit`; a longer one is cut, not refused.
+  public static func head(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
+    let file = try Syscalls.open(path, flags: O_RDONLY | O_NOCTTY | O_NONBLOCK)
+    var buffer = [UInt8](repeating: 0, count: limit)
+    let count = try Syscalls.read(file.raw, into: &buffer)
+    buffer.removeLast(limit - count)
+    return buffer
+  }
+
   /// The file's bytes.
   ///
   /// - Parameter limit: a larger file is refused with EFBIG instead of filling the memory.

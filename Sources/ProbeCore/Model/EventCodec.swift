@@ -13,7 +13,8 @@ public enum EventCodec {
     case started = 1
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
-      ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack
+      ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack, stallsIgnored,
+      wait, surroundings
   }
 
   /// Appends the event as one frame.
@@ -88,6 +89,9 @@ public enum EventCodec {
     case .stall: .stall
     case .codePlace: .codePlace
     case .stack: .stack
+    case .stallsIgnored: .stallsIgnored
+    case .wait: .wait
+    case .surroundings: .surroundings
     }
   }
 
@@ -187,6 +191,9 @@ public enum EventCodec {
     case .stall(let value): value.encode(into: &out)
     case .codePlace(let value): value.encode(into: &out)
     case .stack(let value): value.encode(into: &out)
+    case .stallsIgnored(let patterns): out.put(list: patterns) { $0.put($1) }
+    case .wait(let value): value.encode(into: &out)
+    case .surroundings(let value): value.encode(into: &out)
     }
   }
 
@@ -279,6 +286,10 @@ public enum EventCodec {
     case .stall: return .stall(try StallReading(from: &reader))
     case .codePlace: return .codePlace(try CodePlaceReading(from: &reader))
     case .stack: return .stack(try StackReading(from: &reader))
+    case .wait: return .wait(try WaitReading(from: &reader))
+    case .surroundings: return .surroundings(try StallSurroundings(from: &reader))
+    case .stallsIgnored:
+      return .stallsIgnored(try reader.list { (r) throws(WireError) in try r.string() })
     }
   }
 }

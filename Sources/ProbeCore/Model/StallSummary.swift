@@ -49,14 +49,19 @@ extension Summary {
     public var certainty: String
     public var cause: Cause
     public var blame: String?
+    /// How much of its time without stops is the surroundings' share; nil where that is not known.
+    public var environmentPercent: Double?
     public var blocker: Blocker?
     public var signature: String?
     public var group: Int?
+    /// The user does not want it counted.
+    public var ignored: Bool
     public var stacks: [Stack]
   }
 
   /// Sums over all stalls that are held against the program (kinds `stall` and `exit`), those that were
-  /// not kept one by one included; nil where no loop could be judged.
+  /// not kept one by one included, those that the user wants ignored not; nil where no loop could be
+  /// judged.
   public struct StallTotals: Sendable, Equatable, Codable {
     public var count: Int?
     public var total: Nanoseconds?
@@ -103,7 +108,21 @@ extension Summary {
     public var path: String?
     public var peer: String?
     public var command: String?
+    /// One sentence for each step: who waits for whom.
     public var chain: [String]
+    /// Of the first holder.
+    public var stack: [Frame]
+    /// The threads of the chain, in its order; of a deadlock all its members but the stalled thread.
+    public var holders: [Holder]
+  }
+
+  /// A thread that holds what others wait for.
+  public struct Holder: Sendable, Equatable, Codable {
+    public var tid: Int32
+    public var name: String
+    /// `in slow_under_lock`, `waiting for a mutex`.
+    public var doing: String
+    /// Innermost first; empty where none was taken.
     public var stack: [Frame]
   }
 
@@ -156,5 +175,11 @@ extension Summary {
     public var blame: String?
     public var stallIds: [Int]
     public var heaviestStack: Stack?
+    /// Starts of the first and the last one, since `run.startMonotonic`.
+    public var first: Nanoseconds
+    public var last: Nanoseconds
+    /// Sums of the stalls' parts: where equal stalls have different causes, all are told.
+    public var parts: CauseParts
+    public var ignored: Bool
   }
 }

@@ -154,8 +154,14 @@ public struct DumpedThread: Sendable, Equatable, Encodable {
     public var address: String?
     /// The thread that holds the lock, where the lock says so.
     public var owner: Int32?
+    /// What kind of lock it is, as far as its memory tells.
+    public var lock: String?
     /// The thread whose end is waited for.
     public var joins: Int32?
+    /// The path that the call was given.
+    public var path: String?
+    /// The address that the call was given, as in `10.0.0.5:80`.
+    public var peer: String?
     /// The child that is waited for; -1 for any.
     public var child: Int32?
     /// How long the call takes at most; nil for no limit, or where it is not known.

@@ -26,6 +26,9 @@ struct ThreadProbe: Sendable, Equatable {
   /// User and system time in clock ticks; nil when they were not read.
   var userTicks: UInt64?
   var systemTicks: UInt64?
+  /// Page faults since the thread began; nil when they were not read.
+  var minorFaults: UInt64?
+  var majorFaults: UInt64?
   /// read and write calls since the thread began; nil when they were not read.
   var ioCalls: UInt64?
   /// The thread has called exit and is being taken apart by the kernel.

@@ -12,11 +12,6 @@ struct ShownFrame: Sendable, Equatable {
 enum StackShape {
   /// Lines of a stack without a frame of the program's own. Chosen.
   static let systemLines = 8
-  /// What runs before `main` has no interest, also where it is linked into the program.
-  private static let prologue: Set<String> = [
-    "_start", "__libc_start_main", "__libc_start_call_main", "__libc_start_main_impl",
-    "__libc_start_main@plt", "_dl_start_user", "libc_start_main_stage2",
-  ]
 
   /// The stack in lines, innermost first; every name escaped.
   static func lines(of frames: [Summary.Frame], isUnicode: Bool) -> [ShownFrame] {
@@ -77,7 +72,7 @@ enum StackShape {
   }
 
   private static func isOwn(_ frame: Summary.Frame) -> Bool {
-    frame.inApp && !(frame.function.map(prologue.contains) ?? false)
+    frame.inApp && !(frame.function.map(FunctionKey.prologue.contains) ?? false)
   }
 
   private static func modules(_ frames: [Summary.Frame]) -> String {

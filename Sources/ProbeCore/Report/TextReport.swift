@@ -14,6 +14,7 @@ public enum TextReport {
     ReportSections.threads(summary, &layout)
     ReportSections.processes(summary, &layout)
     ReportSections.stalls(summary, &layout)
+    ReportSections.groups(summary, &layout)
     ReportSections.stacks(summary, &layout)
     ReportSections.observer(summary, &layout)
     ReportSections.warnings(summary, &layout)
@@ -101,14 +102,6 @@ enum ReportSections {
           lead: lead, leadRole: rule.result.role,
           text: DisplayText.safe(text, isUnicode: isUnicode), role: .plain))
     }
-  }
-}
-
-/// `1 thread`, `2 threads`.
-enum Counted {
-  static func text(_ count: Int, _ noun: String) -> String {
-    let plural = noun.hasSuffix("s") ? noun + "es" : noun + "s"
-    return Units.text(count: UInt64(max(0, count))) + " " + (count == 1 ? noun : plural)
   }
 }
 

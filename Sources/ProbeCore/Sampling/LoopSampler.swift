@@ -135,6 +135,8 @@ struct LoopSampler: ~Copyable {
     {
       probe.userTicks = line.userTicks
       probe.systemTicks = line.systemTicks
+      probe.minorFaults = line.minorFaults
+      probe.majorFaults = line.majorFaults
       // A stopped thread shows as running or as waiting where it was; only its state letter tells.
       if line.isStopped { probe.state = .stopped }
       probe.isExiting = line.isExiting

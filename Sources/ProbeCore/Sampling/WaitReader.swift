@@ -80,6 +80,10 @@ struct WaitReader: Sendable {
     return (try? Syscalls.status(source.path("task/\(arguments[2])"))) != nil
   }
 
+  private func isTerminal(_ link: [UInt8]) -> Bool {
+    link.starts(with: "/dev/pts/".utf8) || link.starts(with: "/dev/tty".utf8)
+  }
+
   /// Whether a descriptor of the target is a pipe, a socket or a file.
   private mutating func object(
     of descriptor: UInt64, _ source: borrowing ProcSource
@@ -91,7 +95,8 @@ struct WaitReader: Sendable {
     let category: WaitCategory =
       link.starts(with: "pipe:".utf8)
       ? .pipe
-      : link.starts(with: "socket:".utf8) ? .socket : link.starts(with: "/".utf8) ? .disk : .other
+      : link.starts(with: "socket:".utf8)
+        ? .socket : link.starts(with: "/".utf8) && !isTerminal(link) ? .disk : .other
     knownObject = (descriptor, category)
     return category
   }

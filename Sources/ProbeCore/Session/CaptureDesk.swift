@@ -18,6 +18,10 @@ struct CaptureOrder: Sendable, Equatable {
 struct CapturedStack: Sendable {
   var order: CaptureOrder
   var snapshot: StackSnapshot
+  /// What the thread waited for at that moment; nil if it did not, or it is not known.
+  var wait: WaitReading?
+  /// Stacks of threads that hold it up, by their place in the wait's chain.
+  var holders: [Int: StackSnapshot] = [:]
 }
 
 /// What our own stops have added to a thread's counters and switch records.
@@ -236,6 +240,11 @@ final class CaptureDesk: Sendable {
       facts.costs.add(copy.snapshot.stopTime)
       facts.stops[copy.order.tid, default: OwnStops()].add(
         copy.snapshot, asked: asked, wasBlocked: copy.order.request.needsRegisters)
+      for holder in copy.holders.values {
+        facts.costs.add(holder.stopTime)
+        // They may be watched loops themselves.
+        facts.stops[holder.tid, default: OwnStops()].add(holder, asked: asked, wasBlocked: false)
+      }
       if facts.copies.count < Self.capacity {
         facts.copies.append(copy)
       } else {

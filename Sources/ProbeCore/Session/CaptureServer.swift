@@ -5,8 +5,17 @@ struct CaptureServer: ~Copyable {
   private let pid: ProcessID
   /// Made for the first order: most runs never need it.
   private var capturer: StackCapturer?
+  private var finder: WaitFinder
+  /// Stacks of holders that were taken in a turn.
+  private var holders: (tid: ThreadID, turn: Instant, count: Int)?
+  /// Chosen: one at the first stack, which may be before the stall is one, and one after that.
+  private static let holderRounds = 2
+  private static let holdersAtOnce = 8
 
-  init(_ pid: ProcessID) { self.pid = pid }
+  init(_ pid: ProcessID) {
+    self.pid = pid
+    finder = WaitFinder(pid)
+  }
 
   /// Makes all captures that are ordered and still wanted.
   mutating func serve(_ desk: CaptureDesk) {
@@ -37,8 +46,34 @@ struct CaptureServer: ~Copyable {
         return snapshot
       }
     }
-    desk.deliver(
-      CapturedStack(order: order, snapshot: try result.get()), asked: begin,
-      took: Clock.now() - begin)
+    var copy = CapturedStack(order: order, snapshot: try result.get())
+    let took = Clock.now() - begin
+    let cpu = Clock.threadCPU()
+    // A better copy of the same stack brings nothing new.
+    if order.replaces == nil { findWait(&copy, desk) }
+    desk.deliver(copy, asked: begin, took: took + (Clock.threadCPU() - cpu))
+  }
+
+  /// What the thread waits for and, where that is a lock with a known holder, what that one does.
+  private mutating func findWait(_ copy: inout CapturedStack, _ desk: CaptureDesk) {
+    guard let line = capturer?.line,
+      var found = finder.find(copy.order.tid, line, at: copy.snapshot.takenAt)
+    else { return }
+    defer { copy.wait = found.reading }
+    let chain = found.reading.chain
+    guard !chain.isEmpty else { return }
+    let (tid, turn) = (copy.order.tid, copy.order.turn)
+    let count = holders.map { $0.tid == tid && $0.turn == turn ? $0.count : 0 } ?? 0
+    guard count < Self.holderRounds else { return }
+    holders = (tid, turn, count + 1)
+    for index in chain.indices.prefix(Self.holdersAtOnce) {
+      let holder = chain[index].tid
+      // A thread that cannot be captured is named all the same.
+      let result = desk.capturing {
+        Result { () throws(CaptureRefusal) in try capturer?.capture(holder) }
+      }
+      if let snapshot = try? result.get() { copy.holders[index] = snapshot }
+    }
+    if !finder.isStillHeld(found) { found.reading.isProbable = true }
   }
 }

@@ -16,7 +16,7 @@ extension LiveSnapshot {
     threadCount = state.threadsNow
     processCount = state.tree?.members.count
     lastNotices = state.noticeTexts
-    stallCount = state.stalls.totals.count
+    stallCount = state.stalls.totals(of: []).count
     openStall = state.openStalls(at: time).first.map(\.text)
     lateTicks = state.lateOrSkipped
   }
@@ -40,7 +40,7 @@ extension SessionState {
       let what = stall.kind == .stall ? "" : " (\(stall.kind.rawValue))"
       let word = level == "stall" ? "stall" : "stall, \(level)"
       return "\(word): \(name(stall.tid)) for \(Units.text(stall.duration)) at \(at)\(what): "
-        + CauseSentence.of(stall)
+        + stalls.sentence(of: stall, thread: name(stall.tid))
     }
   }
 

@@ -20,6 +20,8 @@ public struct StallSettings: Sendable, Equatable {
   public var takesStacks = true
   /// Patterns of modules that are the program's own; see `InAppRule`.
   public var inAppPatterns: [String] = []
+  /// Stalls that do not count.
+  public var ignored = IgnoredStalls()
 
   public init() {}
 }
@@ -109,8 +111,9 @@ struct LoopWatcher {
       loop.probe(isQuick: isQuick, desk, &source)
       if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
       search.take(loop)
-      frames += emit(loop, into: &out)
+      frames += emit(loop, &source, into: &out)
       frames += order(loop, into: &out)
+      loop.watchSurroundings(&source)
       if loop.detector.wantsBurst { wantsQuick = true }
       if let rate = loop.takeRefusal() {
         EventCodec.encode(
@@ -121,7 +124,7 @@ struct LoopWatcher {
       }
       // The main thread's last word waits for the end of the process, which often is its own.
       if loop.isGone, loop.sampler.tid.rawValue != pid.rawValue {
-        frames += finish(loop, at: Clock.now(), exited: false, source, into: &out)
+        frames += finish(loop, at: Clock.now(), exited: false, &source, into: &out)
       }
     }
     joinMoving(&source)
@@ -206,7 +209,7 @@ struct LoopWatcher {
 
   /// The last news of all loops.
   mutating func finish(
-    at time: Instant, exited: Bool, _ source: borrowing ProcSource, into out: inout ByteWriter
+    at time: Instant, exited: Bool, _ source: inout ProcSource, into out: inout ByteWriter
   ) -> Int {
     var frames = tellSwitches(isLast: true, into: &out)
     desk?.stop()
@@ -215,37 +218,44 @@ struct LoopWatcher {
       frames += 1
     }
     for loop in loops where !loop.isGone || loop.sampler.tid.rawValue == pid.rawValue {
-      frames += finish(loop, at: time, exited: exited, source, into: &out)
+      frames += finish(loop, at: time, exited: exited, &source, into: &out)
     }
     return frames
   }
 
   private mutating func finish(
-    _ loop: WatchedLoop, at time: Instant, exited: Bool, _ source: borrowing ProcSource,
+    _ loop: WatchedLoop, at time: Instant, exited: Bool, _ source: inout ProcSource,
     into out: inout ByteWriter
   ) -> Int {
     loop.takeRecords(source)
     loop.detector.finish(at: time, exited: exited)
     if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
     guard !loop.isOnTrial else { return 0 }
-    let frames = emit(loop, into: &out)
+    let frames = emit(loop, &source, into: &out)
     EncodedLoop.write(loop.detector, into: &out)
     return frames + 1
   }
 
-  private mutating func emit(_ loop: WatchedLoop, into out: inout ByteWriter) -> Int {
+  private mutating func emit(
+    _ loop: WatchedLoop, _ source: inout ProcSource, into out: inout ByteWriter
+  ) -> Int {
     guard !loop.isOnTrial else { return 0 }
     let news = loop.detector.news
+    var frames = news.count
     for item in news {
       switch item {
       case .began(let stall): EventCodec.encode(.stallBegan(stall), into: &out)
       case .stalled(let stall):
         keptLengths.add(stall.duration)
         EventCodec.encode(.stall(stall), into: &out)
+        if let around = loop.surroundings(of: stall, &source) {
+          EventCodec.encode(.surroundings(around), into: &out)
+          frames += 1
+        }
       case .retracted(let id): EventCodec.encode(.stallRetracted(id), into: &out)
       }
     }
-    return news.count
+    return frames
   }
 }
 

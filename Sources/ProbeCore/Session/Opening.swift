@@ -21,6 +21,9 @@ struct Opening: Sendable {
           clockTicksPerSecond: HostInfo.clockTicksPerSecond, cpuBefore: cpuBefore,
           followsChildren: configuration.followsChildren,
           stallThreshold: configuration.stalls?.threshold)))
+    if let ignored = configuration.stalls?.ignored, !ignored.isEmpty {
+      queue.append(.stallsIgnored(ignored.patterns))
+    }
     for notice in notices { queue.append(.notice(notice.code, detail: notice.detail)) }
   }
 

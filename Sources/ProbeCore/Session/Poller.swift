@@ -151,7 +151,7 @@ struct Poller {
         }
       }
       if isOver {
-        finish(&loops, isEnded: set.isReady(1), source, into: &out)
+        finish(&loops, isEnded: set.isReady(1), &source, into: &out)
         sayLastWords(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
         return
       }
@@ -198,7 +198,7 @@ struct Poller {
   }
 
   private func finish(
-    _ loops: inout LoopWatcher?, isEnded: Bool, _ source: borrowing ProcSource,
+    _ loops: inout LoopWatcher?, isEnded: Bool, _ source: inout ProcSource,
     into out: inout ByteWriter
   ) {
     guard loops != nil else { return }
@@ -206,7 +206,7 @@ struct Poller {
     if let observer = loops?.observer {
       queue.append(.capability("observer", value: observer.rawValue))
     }
-    let frames = loops?.finish(at: Clock.now(), exited: isEnded, source, into: &out) ?? 0
+    let frames = loops?.finish(at: Clock.now(), exited: isEnded, &source, into: &out) ?? 0
     queue.append(&out, frames: frames)
     tell(.loopMoves, loops?.search.movers)
     tell(.loopsElsewhere, loops?.search.elsewhere)

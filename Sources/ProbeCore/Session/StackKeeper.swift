@@ -11,6 +11,9 @@ final class StackKeeper {
     var unwound: UnwoundStack
     /// Its frames, by the code that was there then.
     var frames: [PlacedFrame]
+    var wait: WaitReading?
+    /// The frames of those that hold it up, by their place in the chain.
+    var holders: [Int: [PlacedFrame]] = [:]
   }
 
   /// A whole stack of a blocked thread: while nothing of it changes, it needs no other stop.
@@ -61,10 +64,16 @@ final class StackKeeper {
     let (unwound, frames) = unwind(copy)
     var snapshot = copy.snapshot
     snapshot.regions = []
-    let new = Waiting(order: order, snapshot: snapshot, unwound: unwound, frames: frames)
+    var new = Waiting(
+      order: order, snapshot: snapshot, unwound: unwound, frames: frames, wait: copy.wait)
+    new.holders = copy.holders.mapValues { resolver.places(of: resolver.unwind($0).stack.frames) }
     if let old = waiting.firstIndex(where: { $0.order.number == order.replaces }) {
       // It may have been caught at another place meanwhile, deeper down.
-      if isBetter(unwound, than: waiting[old].unwound) { waiting[old] = new }
+      if isBetter(unwound, than: waiting[old].unwound) {
+        new.wait = waiting[old].wait
+        new.holders = waiting[old].holders
+        waiting[old] = new
+      }
     } else {
       waiting.append(new)
       if waiting.count > Self.capacity { waiting.removeFirst() }
@@ -174,7 +183,9 @@ final class StackKeeper {
 
   private func write(_ stacks: [Waiting], into out: inout ByteWriter) {
     let missing = stacks.flatMap { stack in
-      stack.frames.filter { places.number(of: $0) == nil }
+      ([stack.frames] + stack.holders.values).flatMap { frames in
+        frames.filter { places.number(of: $0) == nil }
+      }
     }
     let first = places.count
     for frame in missing { places.add(frame) }
@@ -188,8 +199,18 @@ final class StackKeeper {
           StackReading(
             tid: stack.order.tid, at: stack.snapshot.takenAt, stopTime: stack.snapshot.stopTime,
             truncation: stack.unwound.stack.truncation, places: numbers)), into: &out)
+      writeWait(stack, into: &out)
     }
     places.forgetMoving()
+  }
+
+  private func writeWait(_ stack: Waiting, into out: inout ByteWriter) {
+    guard var wait = stack.wait else { return }
+    wait.at = stack.snapshot.takenAt
+    for (index, holder) in stack.holders where wait.chain.indices.contains(index) {
+      wait.chain[index].places = holder.compactMap { places.number(of: $0) }
+    }
+    EventCodec.encode(.wait(wait), into: &out)
   }
 
   /// Names code places and tells of them.

@@ -22,6 +22,9 @@ final class WatchedLoop {
   private var mayBeTraced = true
   private var schedule: CaptureSchedule
   private var isSeenAway = false
+  private var around = SurroundingsWatch()
+  /// The last probe at rest before the turn that goes on or has just ended.
+  private var restedAt: ThreadProbe?
 
   init(
     _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
@@ -90,12 +93,38 @@ final class WatchedLoop {
       var probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
       probe.sleeps -= min(probe.sleeps, stops.sleeps)
       switches.read(sampler.tid, stops: stops, into: &detector)
+      if detector.isAtRest { restedAt = lastProbe }
       detector.take(probe)
       lastProbe = probe
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
     } catch {
       if error == .gone { isGone = true }
     }
+  }
+
+  /// Looks at what goes on around a turn that is worth it.
+  func watchSurroundings(_ source: inout ProcSource) {
+    guard !isGone, !isOnTrial, let turn = detector.openTurn,
+      turn.length * 2 >= detector.settings.threshold
+    else { return }
+    around.saw(turn.start, &source, thread: lastProbe?.cpu ?? .zero)
+  }
+
+  /// What went on around a stall that has just ended; nil where it was not watched.
+  func surroundings(
+    of stall: StallReading, _ source: inout ProcSource
+  ) -> StallSurroundings? {
+    let tick = Nanoseconds(1_000_000_000 / Int64(max(1, HostInfo.clockTicksPerSecond)))
+    let cpu = lastProbe?.cpu ?? .zero
+    guard var result = around.finish(stall, &source, thread: cpu, tick: tick) else { return nil }
+    func grown(_ field: KeyPath<ThreadProbe, UInt64?>) -> UInt64? {
+      guard let last = lastProbe?[keyPath: field] else { return nil }
+      let before = restedAt.map { $0[keyPath: field] } ?? 0
+      return before.map { last - min(last, $0) }
+    }
+    result.minorFaults = grown(\.minorFaults)
+    result.majorFaults = grown(\.majorFaults)
+    return result
   }
 
   func takeRecords(_ source: borrowing ProcSource) {

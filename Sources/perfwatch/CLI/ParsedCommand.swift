@@ -94,6 +94,9 @@ struct OutputOptions: Sendable, Equatable {
   /// How often `-v` was given.
   var verbosity = 0
   var color = ColorChoice.auto
+  /// Signatures of stalls that do not count, and files with more of them.
+  var ignoredStalls: [String] = []
+  var ignoreFiles: [String] = []
 }
 
 /// What `help` can be asked about.

@@ -47,15 +47,36 @@ extension OptionTable {
       help: "take these modules for the program's own; repeatable", excludes: ["no-stacks"]
     ) { bag, text in bag.watch.stalls.inAppPatterns.append(text) },
     OptionSpec(
+      short: nil, long: "ignore-stall", value: .text("SIGNATURE"), commands: readers,
+      group: .stalls, help: "do not count stalls of this signature; a pattern; repeatable"
+    ) { bag, text throws(ValueProblem) in
+      bag.watch.output.ignoredStalls.append(try Values.signature(text))
+    },
+    OptionSpec(
+      short: nil, long: "ignore-stalls-file", value: .file, commands: readers,
+      group: .stalls, help: "the same for each line of FILE; # begins a comment"
+    ) { bag, text throws(ValueProblem) in
+      bag.watch.output.ignoreFiles.append(try Values.file(text))
+    },
+    OptionSpec(
       short: nil, long: "no-stalls", value: .none, commands: watchers, group: .stalls,
       help: "do not watch for stalls"
     ) { bag, _ in bag.watch.watchesStalls = false },
   ]
 
+  private static let readers: [CommandName] = [.run, .attach, .report]
   private static let observers = ["auto", "proc", "kernel"]
 }
 
 extension Values {
+  /// A signature, or a pattern for some.
+  static func signature(_ text: String) throws(ValueProblem) -> String {
+    guard !text.isEmpty, !text.contains(where: \.isWhitespace) else {
+      throw ValueProblem(why: "'\(text)' is no signature; the report shows those of its stalls")
+    }
+    return text
+  }
+
   /// What is shorter than two probe periods cannot be seen, and 5 ms is the shortest period.
   static func stallThreshold(_ text: String) throws(ValueProblem) -> Nanoseconds {
     let threshold = try duration(text)

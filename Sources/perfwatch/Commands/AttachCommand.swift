@@ -12,6 +12,7 @@ enum AttachCommand {
       let pid = try pid(of: request.target)
       let options = request.options
       let outputs = try Outputs(options.output, defaultDescriptor: 2)
+      let configuration = try options.configuration()
       let recording = try Recording.open(options.recordPath)
       let display = options.display(title: [name(of: pid)], isLaunched: false)
       let result = try Watch.attach(
@@ -20,7 +21,7 @@ enum AttachCommand {
           let words = arguments.map(SafeText.decode)
           return options.showsCommand ? words : Redaction.redact(words)
         },
-        configuration: options.configuration, recording: recording, display: display)
+        configuration: configuration, recording: recording, display: display)
       let failures = outputs.write(result.summary) + [result.outputFailure].compactMap { $0 }
       for failure in failures { Console.fail(failure) }
       return ExitCode.of(result.summary, failed: !failures.isEmpty) ?? ExitCode.failure

@@ -15,7 +15,10 @@ enum ReportCommand {
         options.isQuiet = true
       }
       let outputs = try Outputs(options, defaultDescriptor: 1)
-      let failures = outputs.write(try Replay.summary(of: request.file))
+      let ignored = try options.ignored()
+      let summary = try Replay.summary(
+        of: request.file, ignoring: ignored.isEmpty ? nil : ignored)
+      let failures = outputs.write(summary)
       for failure in failures { Console.fail(failure) }
       return failures.isEmpty ? ExitCode.success : ExitCode.unreadableInput
     } catch {

@@ -11,6 +11,7 @@ enum RunCommand {
       ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
       let outputs = try Outputs(request.options.output, defaultDescriptor: 2)
+      let configuration = try request.options.configuration()
       let recording = try Recording.open(request.options.recordPath)
       let words = try OwnArguments.raw()
       let launch = LaunchRequest(
@@ -18,7 +19,7 @@ enum RunCommand {
       let command = request.command
       let shown = request.options.showsCommand ? command : Redaction.redact(command)
       return finish(
-        try watch(launch, shown, request.options, recording, outputs))
+        try watch(launch, shown, request.options, configuration, recording, outputs))
     } catch let error as LaunchError {
       Console.fail(error.message)
       return error.kind.exitCode
@@ -41,12 +42,13 @@ enum RunCommand {
 
   private static func watch(
     _ launch: LaunchRequest, _ shown: [String], _ options: WatchOptions,
-    _ recording: consuming OutputFile?, _ outputs: borrowing Outputs
+    _ configuration: WatchConfiguration, _ recording: consuming OutputFile?,
+    _ outputs: borrowing Outputs
   ) throws -> Ending {
     var ending = Ending()
     do throws(Watch.LaunchFailure) {
       (ending.status, ending.isTimedOut) = try Watch.launch(
-        launch, command: shown, configuration: options.configuration, recording: recording,
+        launch, command: shown, configuration: configuration, recording: recording,
         display: options.display(title: shown, isLaunched: true)
       ) { result in
         let failures = outputs.write(result.summary) + [result.outputFailure].compactMap { $0 }
@@ -85,11 +87,20 @@ enum Recording {
   }
 }
 
+extension OutputOptions {
+  /// Stalls that do not count.
+  func ignored() throws(WatchError) -> IgnoredStalls {
+    try IgnoredStalls(ignoredStalls, files: ignoreFiles)
+  }
+}
+
 extension WatchOptions {
-  var configuration: WatchConfiguration {
+  /// - Throws: where a file that it names cannot be read.
+  func configuration() throws(WatchError) -> WatchConfiguration {
     var configuration = WatchConfiguration(build: BuildInfo.current)
     configuration.period = interval
     configuration.stalls = watchesStalls ? stalls : nil
+    configuration.stalls?.ignored = try output.ignored()
     configuration.duration = duration
     configuration.timeout = timeout
     configuration.killAfter = killAfter

@@ -112,6 +112,14 @@ import Testing
     ([["--watch", "loops"], ["--watch=loops"]], { $0.stalls.selection == .loops }),
     ([["--watch=main"], []], { $0.stalls.selection == .main }),
     ([["--no-stalls"]], { !$0.watchesStalls }),
+    (
+      [["--ignore-stall", "a-1", "--ignore-stall=b-*"]],
+      { $0.output.ignoredStalls == ["a-1", "b-*"] }
+    ),
+    (
+      [["--ignore-stalls-file", "x"], ["--ignore-stalls-file=x"]],
+      { $0.output.ignoreFiles == ["x"] }
+    ),
     ([["--no-stacks"]], { !$0.stalls.takesStacks }),
     (
       [["--in-app", "libx*", "--in-app=/opt/*"]],

@@ -94,6 +94,35 @@ import Testing
       #expect(wait(202, [0x1000, 128, 2]).owner == nil)
     }
 
+    @Test func `a robust lock and a read-write lock tell their owner, too`() {
+      // FUTEX_WAIT for tid | FUTEX_WAITERS.
+      let robust = bytes((0x8000_0028, 4), (0, 8))
+      #expect(wait(202, [0x1000, 0, 0x8000_0028], memory: robust).owner == 40)
+      // glibc's pthread_rwlock_t from its __wrphase_futex on: futexes, two pads, the writer.
+      let phase = bytes((3, 4), (3, 4), (0, 8), (41, 4))
+      let held = wait(202, [0x1000, 393, 3], memory: phase)
+      #expect(held.owner == 41 && held.lock == "read-write lock")
+      // The same from __writers_futex on.
+      let writers = bytes((3, 4), (0, 8), (41, 4), (0, 4))
+      #expect(wait(202, [0x1000, 393, 3], memory: writers).owner == 41)
+      // Held by readers, whose numbers it does not keep.
+      let read = wait(202, [0x1000, 393, 2], memory: bytes((2, 4), (3, 4), (0, 12)))
+      #expect(read.owner == nil && read.lock == nil)
+    }
+
+    @Test func `addresses and paths that a call was given are told`() {
+      let address = bytes((2, 2), (0x3815, 2), (0x0500_000a, 4), (0, 8))
+      #expect(wait(42, [3, 0x1000, 16], memory: address).peer == "10.0.0.5:5432")
+      #expect(wait(42, [3, 0x1000, .max], memory: address).peer == nil)
+      #expect(wait(0, [3, 0x1000, 16], memory: address).peer == nil)
+      let path = Array("/tmp/x\u{0}".utf8) + Array(repeating: 7, count: 300)
+      #expect(wait(257, [0xffff_ff9c, 0x1000, 0], memory: path).path == "/tmp/x")
+      // At the very end of what is mapped.
+      let end = Array("/a/b\u{0}".utf8)
+      #expect(wait(2, [0x1ffb, 0], memory: end, at: 0x1ffb).path == "/a/b")
+      #expect(wait(2, [0x9000, 0]).path == nil)
+    }
+
     @Test func `a join tells whose end is waited for`() {
       let descriptor = bytes((41, 4), (0, 8))
       #expect(wait(202, [0x1000, 265, 41], memory: descriptor).joins == 41)

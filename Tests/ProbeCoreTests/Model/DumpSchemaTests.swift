@@ -34,7 +34,7 @@ import Testing
     for expected in [
       ": schema perfwatch target takenAt monotonic threads stacks cost notes",
       "threads[]: tid name state wait stack missing stopTime",
-      "threads[].wait: call descriptors moreDescriptors address owner joins child timeout isRest "
+      "threads[].wait: call descriptors moreDescriptors address owner lock joins path peer child timeout isRest "
         + "kernelFunction",
       "stacks[]: threads truncated frames",
       "stacks[].frames[]: function functionOffset module offset file line inlined found inApp",

@@ -95,6 +95,12 @@ enum SampleEvents {
         StackReading(
           tid: ThreadID(1), at: Instant(nanoseconds: 25), stopTime: .zero, truncation: nil,
           places: [])),
+      .wait(wait),
+      .wait(
+        WaitReading(
+          tid: ThreadID(1), at: Instant(nanoseconds: 1), call: "", object: WaitObject(.other))),
+      .surroundings(StallSurroundings(stall: 7, length: .seconds(1))), .surroundings(surroundings),
+      .stallsIgnored(["load-1234abcd", "save-*"]),
     ]
     + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }
     + EndReason.allCases.map {
@@ -107,6 +113,38 @@ enum SampleEvents {
     costs.add(.microseconds(60))
     costs.add(.zero)
     return costs
+  }()
+
+  static let wait: WaitReading = {
+    var object = WaitObject(.fileLock)
+    object.path = "/a \u{1b}[31m"
+    object.isDeleted = true
+    object.peer = "[::1]:80"
+    object.process = NeighbourProcess(pid: 9, name: "sh", command: "sh -c \u{2026}")
+    object.lock = "mutex"
+    object.isWriting = true
+    object.others = .max
+    var wait = WaitReading(
+      tid: ThreadID(1), at: Instant(nanoseconds: 26), call: "flock", object: object)
+    wait.isProbable = true
+    wait.cycle = -1
+    wait.chain = [
+      WaitLink(tid: ThreadID(2), name: "a", call: "futex", object: WaitObject(.lock)),
+      WaitLink(tid: ThreadID(3), name: "", call: nil, object: nil),
+    ]
+    wait.chain[0].places = [1, .max]
+    return wait
+  }()
+
+  static let surroundings: StallSurroundings = {
+    var value = StallSurroundings(
+      stall: .max, length: Nanoseconds(1), processCPU: Nanoseconds(2), threadCPU: Nanoseconds(3))
+    value.machineCPU = Nanoseconds(4)
+    value.stolen = Nanoseconds(5)
+    value.throttled = Nanoseconds(6)
+    value.minorFaults = .max
+    value.majorFaults = 0
+    return value
   }()
 
   static let loop: LoopReading = {

@@ -11,7 +11,8 @@ enum SampleSummary {
     truncated: .noUnwindInfo, frames: [frame])
   static let blocker = Summary.Blocker(
     kind: "thread", tid: 43, name: "holder", path: "/x", peer: "127.0.0.1:1", command: "sh",
-    chain: ["main waits for holder"], stack: [frame])
+    chain: ["main waits for holder"], stack: [frame],
+    holders: [.init(tid: 43, name: "holder", doing: "running", stack: [frame])])
 
   static var parts: Summary.CauseParts {
     var parts = Summary.CauseParts()
@@ -23,7 +24,8 @@ enum SampleSummary {
     id: 1, tid: 42, thread: "main", kind: "stall", level: "stall", start: .seconds(1),
     duration: .milliseconds(300), error: .milliseconds(10), observer: "proc",
     certainty: "probable", cause: .init(sentence: "waited for a lock", parts: parts),
-    blame: "yours", blocker: blocker, signature: "work(_:)", group: 0, stacks: [stack])
+    blame: "yours", environmentPercent: 12.5, blocker: blocker, signature: "work(_:)", group: 0,
+    ignored: true, stacks: [stack])
 
   static let full = Summary(
     perfwatch: .init(version: "0.1.0", commit: "abc"),
@@ -77,7 +79,8 @@ enum SampleSummary {
       .init(
         signature: "work(_:)", title: "work", count: 1, total: .milliseconds(300),
         longest: .milliseconds(300), level: "stall", blame: "yours", stallIds: [1],
-        heaviestStack: stack)
+        heaviestStack: stack, first: .milliseconds(700), last: .milliseconds(700),
+        parts: stall.cause.parts, ignored: false)
     ],
     series: .init(
       period: .milliseconds(100), startMonotonic: 5, cpuPercent: [1, nil, 2.5],
@@ -157,7 +160,8 @@ enum SampleSummary {
     second.blame = nil
     second.blocker = .init(
       kind: "deadlock", tid: nil, name: nil, path: nil, peer: nil, command: nil, chain: [],
-      stack: [bareFrame])
+      stack: [bareFrame], holders: [])
+    second.environmentPercent = nil
     second.signature = nil
     second.group = nil
     second.stacks = [bareStack]

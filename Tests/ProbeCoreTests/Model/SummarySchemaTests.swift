@@ -127,7 +127,7 @@ import Testing
     loops[].histogram[]: below count
     loops[].homes[]: syscall stackPointer programCounter visits symbol
     stallTotals: count total longest
-    groups[]: signature title count total longest level blame stallIds heaviestStack
+    groups[]: signature title count total longest level blame stallIds heaviestStack first last parts ignored
     series: period startMonotonic cpuPercent footprint threads perThreadCPU
     series.perThreadCPU[]: tid name values
     observer: cpu cpuPercent residentPeak probes lateProbes stops stopTotal stopLongest \
@@ -135,12 +135,12 @@ import Testing
     warnings[]: code message advice
     verdict: result rules
     verdict.rules[]: text level result actual limit unit why
-    stalls[]: id tid thread kind level start duration error observer certainty cause blame blocker \
-    signature group stacks
+    stalls[]: id tid thread kind level start duration error observer certainty cause blame environmentPercent blocker \
+    signature group ignored stacks
     stalls[].cause: sentence parts
     stalls[].cause.parts: cpuUser cpuSystem runDelay lock disk pipe socket sleep child pageFault \
     stopped throttled otherWait unknown
-    stalls[].blocker: kind tid name path peer command chain stack
+    stalls[].blocker: kind tid name path peer command chain stack holders
     stalls[].stacks[]: at weight stopTime truncated frames
     stalls[].stacks[].frames[]: function functionOffset module offset file line inlined found inApp
     """

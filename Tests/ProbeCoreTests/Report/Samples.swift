@@ -235,7 +235,8 @@ enum Samples {
     .init(
       id: id, tid: 4711, thread: "node", kind: "stall", level: level, start: .milliseconds(at),
       duration: .milliseconds(length), error: .milliseconds(10), observer: "proc",
-      certainty: "probable", cause: .init(sentence: why, parts: .init()), blame: nil, blocker: nil,
-      signature: nil, group: nil, stacks: [])
+      certainty: "probable", cause: .init(sentence: why, parts: .init()), blame: nil,
+      environmentPercent: nil, blocker: nil,
+      signature: nil, group: nil, ignored: false, stacks: [])
   }
 }

@@ -1,0 +1,138 @@
+// Counters of the machine, of the whole target and of its control group, read twice a stall: what went
+// on around the stalled thread. Nothing is read before a turn is half as long as a stall.
+
+/// The counters at one moment.
+struct SurroundingsSample: Sendable, Equatable {
+  var at: Instant
+  var processCPU: Nanoseconds
+  var threadCPU: Nanoseconds
+  /// Ticks in which a CPU computed, and those that the hypervisor took; nil where they cannot be read.
+  var busyTicks: UInt64?
+  var stolenTicks: UInt64?
+  /// Of the control group that was held back most; nil without a quota.
+  var throttled: Nanoseconds?
+}
+
+/// Reads them for one target.
+struct SurroundingsReader {
+  /// Where the control groups of CPUs are mounted; looked for once, when it is first needed.
+  private var mounts: (version1: String?, version2: String?)?
+
+  /// - Parameter thread: the thread's CPU, as the last probe saw it.
+  mutating func sample(
+    _ source: inout ProcSource, thread: Nanoseconds
+  ) -> SurroundingsSample {
+    var sample = SurroundingsSample(
+      at: Clock.now(), processCPU: Clock.processCPU(source.pid) ?? thread, threadCPU: thread)
+    if let bytes = try? InputFile.head(of: source.root + "/stat", limit: 512),
+      let stat = try? SystemStat(bytes.span)
+    {
+      sample.busyTicks = [
+        stat.userTicks, stat.niceTicks, stat.systemTicks, stat.interruptTicks,
+        stat.softInterruptTicks,
+      ].reduce(0) { $0.saturatedAdding($1) }
+      sample.stolenTicks = stat.stealTicks
+    }
+    sample.throttled = throttled(&source)
+    return sample
+  }
+
+  /// The quota of a group above holds back as well, so each level is asked. Sources: /proc/<pid>/cgroup,
+  /// cpu.stat of the groups.
+  private mutating func throttled(_ source: inout ProcSource) -> Nanoseconds? {
+    let mounts =
+      mounts
+      ?? (
+        MountTable.place(type: "cgroup", option: "cpu"), MountTable.place(type: "cgroup2")
+      )
+    self.mounts = mounts
+    guard mounts.version1 != nil || mounts.version2 != nil,
+      let count = try? source.readOnce("cgroup"),
+      let groups = try? CGroupPath.parse(source.buffer.span.extracting(0..<count))
+    else { return nil }
+    var most: Nanoseconds?
+    for group in groups {
+      let isFirst = group.controllers.contains { $0.elementsEqual("cpu".utf8) }
+      guard let mount = group.isVersion2 ? mounts.version2 : isFirst ? mounts.version1 : nil else {
+        continue
+      }
+      for path in Self.levels(SafeText.decode(group.path)) {
+        if let bytes = try? InputFile.head(of: mount + path + "/cpu.stat", limit: 4096),
+          let time = (try? CPUStat(bytes.span))?.throttledTime
+        {
+          most = max(most ?? .zero, time)
+        }
+      }
+    }
+    return most
+  }
+
+  /// `/a/b`, `/a` and the empty one; at most eight.
+  static func levels(_ path: String) -> [String] {
+    var rest = path.split(separator: "/")
+    var result: [String] = []
+    while !rest.isEmpty, result.count < 7 {
+      result.append("/" + rest.joined(separator: "/"))
+      rest.removeLast()
+    }
+    return result + [""]
+  }
+}
+
+/// The first of two samples, while a turn goes on.
+struct SurroundingsWatch {
+  /// Turns that come near a stall and are none may not cost more than this often. Chosen.
+  static let pause = Nanoseconds.seconds(1)
+
+  private var reader = SurroundingsReader()
+  private var first: SurroundingsSample?
+  private var turn: Instant?
+  private var lastAt: Instant?
+
+  /// A turn that goes on, half as long as a stall or longer; nil where there is none.
+  mutating func saw(_ start: Instant?, _ source: inout ProcSource, thread: Nanoseconds) {
+    guard let start else { return }
+    if turn == start { return }
+    let now = Clock.now()
+    if let lastAt, now - lastAt < Self.pause { return }
+    turn = start
+    lastAt = now
+    first = reader.sample(&source, thread: thread)
+  }
+
+  /// The differences for a stall that has ended; nil where it was not watched.
+  mutating func finish(
+    _ stall: StallReading, _ source: inout ProcSource, thread: Nanoseconds, tick: Nanoseconds
+  ) -> StallSurroundings? {
+    guard let first, first.at >= stall.start, first.at <= stall.start + stall.duration else {
+      return nil
+    }
+    self.first = nil
+    turn = nil
+    // The next stall may be right behind.
+    lastAt = nil
+    let last = reader.sample(&source, thread: thread)
+    return Self.difference(first, last, stall: stall.id, tick: tick)
+  }
+
+  static func difference(
+    _ first: SurroundingsSample, _ last: SurroundingsSample, stall: Int, tick: Nanoseconds
+  ) -> StallSurroundings {
+    var result = StallSurroundings(
+      stall: stall, length: max(.zero, last.at - first.at),
+      processCPU: max(.zero, last.processCPU - first.processCPU),
+      threadCPU: max(.zero, last.threadCPU - first.threadCPU))
+    func time(_ before: UInt64?, _ after: UInt64?) -> Nanoseconds? {
+      guard let before, let after else { return nil }
+      let ticks = Int64(clamping: after - min(before, after))
+      return Nanoseconds(ticks.saturatedMultiplying(by: tick.rawValue))
+    }
+    result.machineCPU = time(first.busyTicks, last.busyTicks)
+    result.stolen = time(first.stolenTicks, last.stolenTicks)
+    if let before = first.throttled, let after = last.throttled {
+      // Summed over the run queues of the group, so it can be more than the time that has passed.
+      result.throttled = min(result.length, max(.zero, after - before))
+    }
+    return result
+  }
+}

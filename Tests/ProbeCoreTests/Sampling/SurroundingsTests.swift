@@ -1,0 +1,72 @@
+// Two samples make a difference, and nothing is sampled more often than a stall is worth.
+
+import Testing
+
+@testable import ProbeCore
+
+@Suite struct SurroundingsTests {
+  private func sample(
+    _ at: Int64, busy: UInt64?, stolen: UInt64? = 0, throttled: Int64? = nil, process: Int64 = 0
+  ) -> SurroundingsSample {
+    SurroundingsSample(
+      at: Instant(nanoseconds: at * 1_000_000), processCPU: .milliseconds(process),
+      threadCPU: .zero, busyTicks: busy, stolenTicks: stolen,
+      throttled: throttled.map { .milliseconds($0) })
+  }
+
+  private func difference(
+    _ first: SurroundingsSample, _ last: SurroundingsSample
+  ) -> StallSurroundings {
+    SurroundingsWatch.difference(first, last, stall: 3, tick: .milliseconds(10))
+  }
+
+  @Test func `differences are in time, whatever the counters' units`() {
+    let result = difference(
+      sample(100, busy: 50, stolen: 1, throttled: 10, process: 5),
+      sample(400, busy: 90, stolen: 4, throttled: 110, process: 305))
+    #expect(result.stall == 3 && result.length == .milliseconds(300))
+    #expect(result.machineCPU == .milliseconds(400) && result.stolen == .milliseconds(30))
+    #expect(result.throttled == .milliseconds(100) && result.processCPU == .milliseconds(300))
+  }
+
+  @Test func `throttling of several run queues is no more than the time that has passed`() {
+    #expect(
+      difference(sample(0, busy: 0, throttled: 0), sample(100, busy: 0, throttled: 900)).throttled
+        == .milliseconds(100))
+  }
+
+  @Test func `what was not measured stays unknown, and counters that run backwards count nothing`()
+  {
+    let result = difference(sample(0, busy: nil), sample(100, busy: 7, stolen: nil, throttled: 5))
+    #expect(result.machineCPU == nil && result.stolen == nil && result.throttled == nil)
+    #expect(difference(sample(0, busy: 9), sample(100, busy: 7)).machineCPU == .zero)
+  }
+
+  @Test func `each level of a control group is asked, the innermost first`() {
+    #expect(SurroundingsReader.levels("/a/b/c") == ["/a/b/c", "/a/b", "/a", ""])
+    #expect(SurroundingsReader.levels("/") == [""])
+    #expect(SurroundingsReader.levels(String(repeating: "/x", count: 50)).count == 8)
+  }
+
+  @Test func `parts that were throttled are taken from where they showed`() {
+    var parts = Summary.CauseParts()
+    parts.cpuUser = .milliseconds(50)
+    parts.runDelay = .milliseconds(200)
+    parts.unknown = .milliseconds(50)
+    var around = StallSurroundings(stall: 1, length: .milliseconds(150))
+    around.throttled = .milliseconds(110)
+    // The watched half of the stall: the whole had 220.
+    let sharp = around.sharpened(parts, length: .milliseconds(300))
+    #expect(sharp.throttled == .milliseconds(220) && sharp.runDelay == .zero)
+    #expect(sharp.unknown == .milliseconds(30) && sharp.cpuUser == .milliseconds(50))
+    #expect(sharp.sum == parts.sum)
+    around.throttled = .milliseconds(10_000)
+    #expect(around.sharpened(parts, length: .milliseconds(300)).sum == parts.sum)
+    around.throttled = nil
+    #expect(around.sharpened(parts, length: .milliseconds(300)) == parts)
+  }
+}
+
+extension Summary.CauseParts {
+  fileprivate var sum: Nanoseconds { Self.fields.reduce(.zero) { $0 + self[keyPath: $1] } }
+}
