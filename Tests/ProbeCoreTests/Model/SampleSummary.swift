@@ -93,7 +93,8 @@ enum SampleSummary {
       rules: [
         .init(
           text: "stall.longest < 250ms", level: "error", result: .fail, actual: 300, limit: 250,
-          unit: "ms", why: "measured by polling")
+          unit: "ms", why: "measured by polling", name: "ui", metric: "stall.longest", margin: -50,
+          error: 10, stall: 1)
       ]))
 
   static let empty = Summary(
@@ -168,6 +169,11 @@ enum SampleSummary {
     summary.groups[0].heaviestStack = nil
     summary.verdict.rules[0].actual = nil
     summary.verdict.rules[0].why = nil
+    summary.verdict.rules[0].name = nil
+    summary.verdict.rules[0].metric = nil
+    summary.verdict.rules[0].margin = nil
+    summary.verdict.rules[0].error = nil
+    summary.verdict.rules[0].stall = nil
     return summary
   }
 }
