@@ -29,6 +29,8 @@ struct Limits {
   mutating func abort(at time: Instant, isLaunched: Bool, _ control: WatchControl) -> [Int32] {
     guard !hasAborted, !hasTimedOut else { return [] }
     hasAborted = true
+    // What ended the run stays what ended it.
+    timeout = nil
     guard isLaunched else {
       stopWatching(control)
       return []
