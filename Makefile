@@ -97,5 +97,5 @@ uninstall:  ## removes what `make install` put there
 	rm -rf "$(DESTDIR)$(PREFIX)/share/doc/perfwatch"
 
 clean:  ## removes everything that was built
-	rm -rf .build Benchmarks/bin
+	rm -rf .build Benchmarks/bin Benchmarks/.venv
 	@if [ -f Tests/Targets/Makefile ]; then $(MAKE) --no-print-directory -C Tests/Targets clean; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of Docs/performance.md, in one interleaved run; see there for how each is taken.
 
-usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree,symbols,capture] [--threads 1,10,100,1000]
+usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree,symbols,capture,dumps,unwind] [--threads 1,10,100,1000]
 
 In every round each observer takes its turn on the same live target, in changing order, so that a
 machine that gets slower for a while does so for all. The table has the median over the rounds of
@@ -18,6 +18,7 @@ import time
 
 import agreement
 import capture
+import dumps
 import loops
 import polling
 import startup
@@ -34,9 +35,11 @@ SECTIONS = {
     'agree': agreement.measure_agreement,
     'symbols': symbols.measure_symbols,
     'capture': capture.measure_captures,
+    'dumps': dumps.measure_dumps,
+    'unwind': dumps.measure_unwinding,
 }
 
-NEEDED = ('pollloop', 'launch', 'threads', 'loops', 'spin', 'limit')
+NEEDED = ('pollloop', 'launch', 'threads', 'loops', 'spin', 'limit', 'libspin.so')
 
 
 def machine():

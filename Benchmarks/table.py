@@ -78,16 +78,61 @@ def rows(rounds, counts, only):
     if 'symbols' in only:
         result.append(row('names of 30 frames, cold / eu-addr2line', rounds,
                           get('symbols/perfwatch'), get('symbols/eu-addr2line'), 0.333, 0.1))
-    if 'capture' in only:
-        for depth in (20, 1000):
-            base = f'capture/{depth}/'
-            ours, limit = get(base + 'ours'), get(base + 'limit')
-            result += [
-                row(f'pause of a capture / limit, spin{depth}', rounds, ours, limit, 1.25, 0.85),
-                row(f'its p99 / the limit\'s p99, spin{depth}', rounds, get(base + 'ours/p99'),
-                    get(base + 'limit/p99'), 2, 1.3),
-            ]
+    for section, make in (('capture', capture_rows), ('dumps', dump_rows), ('unwind', unwind_rows)):
+        if section in only:
+            result += make(rounds, get)
     return result + (agreement_rows(rounds, get) if 'agree' in only else [])
+
+
+def capture_rows(rounds, get):
+    """Pauses of one capture by the target's own clock."""
+    result = []
+    for target in ('spin20', 'spin1000', 'libraries'):
+        base = f'capture/{target}/'
+        ours, limit = get(base + 'ours'), get(base + 'limit')
+        result += [
+            row(f'pause of a capture / limit, {target}', rounds, ours, limit, 1.25, 0.85),
+            row(f'its p99 / the limit\'s p99, {target}', rounds, get(base + 'ours/p99'),
+                get(base + 'limit/p99'), 2, 1.3),
+        ]
+    base = get('capture/spin20/ours')
+    return result + [
+        row('pause at 1004 frames / at 24', rounds, get('capture/spin1000/ours'), base, 2, 1.5),
+        row(f'pause with {mappings(rounds, "libraries")} mappings / with '
+            f'{mappings(rounds, "spin20")}', rounds, get('capture/libraries/ours'), base, 1.3, 1.1),
+    ]
+
+
+def mappings(rounds, target):
+    found = [values.get(f'capture/{target}/mappings') for values in rounds]
+    return next((count for count in found if count), 'many' if target == 'libraries' else 'few')
+
+
+def dump_rows(rounds, get):
+    """`perfwatch dump` and its peers."""
+    result = []
+    for target, must, stretch in (('spin20', 2, 3), ('spin1000', 4, 5), ('libraries', 4, 5)):
+        result.append(row(f'eu-stack\'s pause / ours, {target}', rounds,
+                          get(f'dump/{target}/ours'), get(f'dump/{target}/eu-stack'), must, stretch,
+                          invert=True))
+    threads = 'dump/threads/'
+    return result + [
+        row('gdb\'s pause / ours, spin20', rounds, get('dump/spin20/ours'), get('dump/spin20/gdb'),
+            1000, 10000, invert=True),
+        row('py-spy --native\'s pause / ours', rounds, get('dump/python/ours'),
+            get('dump/python/py-spy'), 200, 400, invert=True),
+        row('1000 threads: main\'s pause / when all are stopped', rounds, get(threads + 'ours'),
+            get(threads + 'stop-all'), 0.05, 0.02),
+        row('1000 threads: eu-stack\'s wall / ours', rounds, get(threads + 'ours/wall'),
+            get(threads + 'eu-stack/wall'), 20, 40, invert=True),
+    ]
+
+
+def unwind_rows(rounds, get):
+    """Warm walks over one copy."""
+    return [row(f'warm unwinding a frame / libunwind, {target}', rounds,
+                get(f'unwind/{target}/ours'), get(f'unwind/{target}/libunwind'), 1.2, 0.3, unit='ns')
+            for target in ('spin20', 'spin1000')]
 
 
 def agreement_rows(rounds, get):

@@ -5,9 +5,9 @@ set -eu
 
 packages() {
   case "$1" in
-    build) echo gcc libc6-dev make libunwind-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev libbz2-dev libiberty-dev ;;
+    build) echo gcc libc6-dev make libdw-dev libelf-dev zlib1g-dev liblzma-dev libbz2-dev libiberty-dev ;;
     test) echo binutils elfutils xz-utils python3 python3-jsonschema python3-junitparser libxml2-utils procps time redis-server musl-tools ;;
-    bench) echo elfutils python3 python3-psutil procps ;;
+    bench) echo binutils elfutils gdb libunwind-dev python3 python3-psutil python3-venv procps ;;
     *) echo "setup: no group named $1" >&2; exit 2 ;;
   esac
 }

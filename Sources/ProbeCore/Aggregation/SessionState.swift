@@ -72,8 +72,9 @@ public struct SessionState: Sendable, Equatable {
     case .member(let member): tree?.see(member)
     case .memberReading(let reading): tree?.read(reading)
     case .memberEnded(let pid, let at): tree?.end(pid, at: at)
-    case .treeRound(let at, let cpu):
-      if let cpu { tree?.learn(exact: cpu) }
+    case .treeRound(let at, let cpu, let stolen):
+      if let cpu { tree?.learn(counted: cpu) }
+      if let stolen { tree?.learn(stolen: stolen) }
       treeRound(at: at)
     case .executed(let at, let path):
       advance(to: at)

@@ -2,7 +2,7 @@
 // Most calls go on unnoticed after a stop; these do not, by signal(7) and by our own measurement.
 
 /// One call that a stop by ptrace can make fail in the program's sight.
-struct InterruptedCall: Sendable {
+struct InterruptedCall: NumberedCall {
   let name: String
   let x86: Int32?
   let arm: Int32?
@@ -23,14 +23,6 @@ struct InterruptedCall: Sendable {
     self.arm = arm
     self.when = when
     self.isRestartable = isRestartable
-  }
-
-  var number: Int32? {
-    #if arch(arm64)
-      arm
-    #else
-      x86
-    #endif
   }
 }
 

@@ -6,6 +6,9 @@ struct AwayTime: Sendable, Equatable {
   /// than a running thread's counters lag (4 ms).
   static let standstill = Nanoseconds.milliseconds(100)
 
+  /// How old the counters of a running thread may be: a scheduler tick of the slowest kernels in use.
+  static let counterLag = Nanoseconds.milliseconds(4)
+
   /// The last probe at home before, or the first one of all.
   var base: ThreadProbe
   /// The first and the last probe away.
@@ -13,6 +16,9 @@ struct AwayTime: Sendable, Equatable {
   var last: ThreadProbe?
   /// Sleeps that no probe explains: each could have been a visit home.
   var hiddenSleeps: UInt64 = 0
+  /// The first probe after the last of them, and the longest time before that between two probes with none.
+  private(set) var sureSince: Instant?
+  private(set) var longestSure: SwitchSpan.Gap?
   /// When the last probe but one was taken, if the thread was mostly asleep since, where nobody looked.
   private(set) var sleptBeforeLast: Instant?
   /// The chance that all of them were visits home and still no probe saw one.
@@ -65,16 +71,34 @@ struct AwayTime: Sendable, Equatable {
     sleptBeforeLast = nil
     if hidden > 0 {
       hiddenSleeps += hidden
-      var busy = (probe.cpu - before.cpu) + (probe.runDelay - before.runDelay)
-      if let unseen { busy = passed - unseen.asleep }
-      let asleep = max(0, 1 - busy.inSeconds / max(1e-9, passed.inSeconds))
-      sleptBeforeLast = asleep > 0.5 ? last?.at : nil
-      chanceOfMissing *= max(0.05, 1 - min(1, asleep))
+      if let start = sureSince ?? first?.at {
+        let gap = SwitchSpan.Gap(start: start, end: before.at)
+        if gap.length > longestSure?.length ?? .zero { longestSure = gap }
+      }
+      sureSince = probe.at
+      let busy = (probe.cpu - before.cpu) + (probe.runDelay - before.runDelay)
+      let asleep = unseen?.asleep ?? passed - busy
+      sleptBeforeLast = asleep * 2 > passed ? last?.at : nil
+      // By counters a sleep that was seen cannot be told from one that was not; and those of a thread that
+      // runs may be older than the probe.
+      var hiddenTime = unseen?.asleep ?? .zero
+      if unseen == nil, before.state == .running, probe.state == .running {
+        hiddenTime = asleep - Self.counterLag
+      }
+      let share = hiddenTime.inSeconds / max(1e-9, passed.inSeconds)
+      chanceOfMissing *= 1 - min(0.95, max(0, share))
     }
     lastWait = wait
     lastSlices = probe.slices
     if first == nil { first = probe }
     last = probe
+  }
+
+  /// By probes alone: the longest time without a sleep that nobody saw, if there is none up to `end`.
+  func surest(until end: Instant) -> SwitchSpan.Gap {
+    let last = SwitchSpan.Gap(start: sureSince ?? first?.at ?? base.at, end: end)
+    guard let longestSure, longestSure.length > last.length else { return last }
+    return longestSure
   }
 
   /// The share of the time in which the thread was seen blocked.

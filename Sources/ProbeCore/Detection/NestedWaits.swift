@@ -19,13 +19,11 @@ extension TurnFollower {
   mutating func splitBeforeNested(
     _ low: Instant, _ high: Instant, _ probe: ThreadProbe
   ) -> Bool {
-    guard nested == nil, !isStartup, let away, let after = leftAfter, let before = leftBefore,
-      isExact || away.hiddenSleeps == 0 || log.hasOpenStall
+    guard nested == nil, !isStartup, let away, let known = surelyAway(until: middle(low, high))
     else { return false }
-    let start = middle(after, before)
-    let end = max(start, middle(low, high))
-    guard end - start - away.stopped >= settings.threshold else { return false }
-    log.end(turn(.stall, from: start, to: end, (before - after) / 2 + (high - low) / 2, probe))
+    let end = max(known.start, middle(low, high))
+    guard end - known.start - away.stopped >= settings.threshold else { return false }
+    log.end(turn(.stall, from: known.start, to: end, known.error + (high - low) / 2, probe))
     self.away = AwayTime(base: probe)
     leftAfter = low
     leftBefore = high

@@ -6,11 +6,11 @@ struct TurnFollower: Sendable {
   static let nestedDepth: UInt64 = 512
   /// So long before the threshold the quick probes begin.
   static let burstLead = Nanoseconds.milliseconds(40)
-  static let burstProbes = 20
   /// A saturated loop reads and writes at every turn; a computation seldom does so often. Chosen.
   static let busyIOPerMillisecond = 2.0
-  /// Below this chance, sleeps that no probe saw are not taken for visits home. Chosen.
-  static let smallChance = 1e-3
+  /// Below this chance, sleeps that no probe saw are not taken for visits home. A busy loop begins some
+  /// ten thousand turns an hour at which it is asked. Chosen.
+  static let smallChance = 1e-6
 
   var settings: LoopDetector.Settings
   var log: TurnLog
@@ -25,7 +25,7 @@ struct TurnFollower: Sendable {
   /// Where the thread came to wait while it was not certain yet that its start-up is over.
   var arrival: (wait: Wait, slices: UInt64?, low: Instant, high: Instant)?
   var isStartup: Bool
-  var burstLeft = TurnFollower.burstProbes
+  var quickProbes = QuickAllowance()
   var hasLost = false
   var lastProbe: ThreadProbe?
   /// With records: whether the thread is in a wait that counts as home.
@@ -66,6 +66,7 @@ struct TurnFollower: Sendable {
   mutating func follow(_ probe: ThreadProbe, homes: HomeLearner) {
     defer { lastProbe = probe }
     adapt(to: homes)
+    if let lastProbe { quickProbes.passed(probe.at - lastProbe.at) }
     if probe.isExiting {
       if exitAt == nil {
         let before = lastProbe?.at ?? probe.at
@@ -160,7 +161,6 @@ struct TurnFollower: Sendable {
   private mutating func leave(_ probe: ThreadProbe) {
     guard away == nil, let home = homeProbe else { return }
     away = AwayTime(base: home)
-    burstLeft = Self.burstProbes
     startDoubt = .zero
     leftAfter = home.at
     leftBefore = probe.at
@@ -253,14 +253,18 @@ struct TurnFollower: Sendable {
     let high = away.sleptBeforeLast == nil ? probe.at : last.at
     let end = max(start, middle(low, high))
     let error = (before - after) / 2 + startDoubt + (probe.at - low) / 2 + (probe.at - high) / 2
-    // With quick probes all through, hidden sleeps that nobody saw at home are very likely none.
-    let isOpen = log.hasOpenStall
-    if away.hiddenSleeps > 0, !isOpen,
-      burstLeft > 0 || away.chanceOfMissing > Self.smallChance,
-      end - start >= settings.threshold
-    {
-      log.undecided += end - start
-      log.retract()
+    if !isTold(away), end - start >= settings.threshold {
+      let sleptLast = probe.sleeps - min(last.sleeps, probe.sleeps)
+      let sure = away.surest(until: sleptLast <= 1 ? middle(last.at, probe.at) : last.at)
+      if sure.length - away.stopped >= settings.threshold {
+        let doubt = (end - start) - sure.length
+        log.end(
+          turn(
+            kind, from: sure.start, to: sure.end, settings.probePeriod + max(.zero, doubt), probe))
+      } else {
+        log.undecided += end - start
+        log.retract()
+      }
       return
     }
     log.end(turn(kind, from: start, to: end, error, probe))
@@ -292,20 +296,34 @@ struct TurnFollower: Sendable {
     log.end(turn(.startup, from: launched, to: end, (high - low) / 2, probe))
   }
 
+  /// Whether the turn is one: no sleep in it was unseen, or so many probes were taken that one of them
+  /// would very likely have seen the thread at home. A start-up has no home yet.
+  func isTold(_ away: AwayTime) -> Bool {
+    isExact || isStartup || away.hiddenSleeps == 0 || away.chanceOfMissing <= Self.smallChance
+  }
+
+  /// Since when the thread has surely not been at home; nil while that is in doubt.
+  func surelyAway(until time: Instant) -> (start: Instant, error: Nanoseconds)? {
+    guard let away, let after = leftAfter, let before = leftBefore else { return nil }
+    if isTold(away) {
+      return isExact ? (after, .zero) : (middle(after, before), (before - after) / 2)
+    }
+    // The last sleep that may have been at home has long been over.
+    guard let since = switches?.sureSince ?? away.sureSince,
+      time - since - away.stopped >= settings.threshold
+    else { return nil }
+    let error = switches == nil ? settings.probePeriod : Self.switchError
+    return (since, error + max(.zero, since - middle(after, before)))
+  }
+
   /// A turn that goes on: announce it when it is long enough and not in doubt.
   mutating func look(at time: Instant) {
-    guard let away, let after = leftAfter, let before = leftBefore, !log.hasOpenStall else {
-      return
-    }
-    let start = isExact ? after : middle(after, before)
+    guard let away, !log.hasOpenStall, let start = surelyAway(until: time)?.start else { return }
     let length = time - start - away.stopped
     let runDelay = (away.last ?? away.base).runDelay - away.base.runDelay
     let kind: StallKind = isStartup ? .startup : nested == nil ? .stall : .nested
     guard length >= log.limit(of: kind), !log.isWorkOfMany(length, runDelay: runDelay) else {
       return
-    }
-    if !isExact {
-      if away.hiddenSleeps > 0, burstLeft > 0 { return }
     }
     log.begin(kind, start: start)
   }
@@ -313,24 +331,21 @@ struct TurnFollower: Sendable {
   /// The turn that goes on, if it is very likely one: worth a look at the thread's stack.
   var openTurn: OpenTurn? {
     guard let away, !isAtHome, !isLagging, let last = away.last, last.state != .stopped,
-      let after = leftAfter, let before = leftBefore
+      let start = surelyAway(until: last.at)?.start
     else { return nil }
-    // Each sleep that nobody saw may have been at home.
-    guard isExact || log.hasOpenStall || away.hiddenSleeps == 0 else { return nil }
-    let start = isExact ? after : middle(after, before)
     return OpenTurn(
       start: start, length: last.at - start - away.stopped, lastSeen: last.at)
   }
 
-  /// Quick probes are wanted shortly before the threshold when sleeps were not seen.
+  /// Quick probes are wanted from shortly before the threshold on, as long as sleeps were not seen.
   var wantsBurst: Bool {
-    guard !isExact, burstLeft > 0, let away, away.hiddenSleeps > 0, let last = away.last,
+    guard quickProbes.isLeft, let away, !isTold(away), let last = away.last,
       let after = leftAfter, let before = leftBefore
     else { return false }
     return last.at - middle(after, before) >= settings.threshold - Self.burstLead
   }
 
-  mutating func countBurstProbe() { burstLeft = max(0, burstLeft - 1) }
+  mutating func countBurstProbe() { quickProbes.take() }
 
   /// At home by the last probe, and nothing announced.
   var isAtRest: Bool { away == nil && homeProbe != nil && !log.hasOpenStall && !isStartup }
@@ -362,18 +377,20 @@ struct TurnFollower: Sendable {
   // MARK: The end
 
   mutating func finish(at time: Instant, exited: Bool) {
-    guard let away, !isAtHome, let after = leftAfter, let before = leftBefore,
-      let last = away.last ?? lastProbe
-    else { return }
-    let start = isExact ? after : middle(after, before)
+    guard let away, !isAtHome, let last = away.last ?? lastProbe else { return }
     // The kernel taking the process apart is not the program's doing.
     // Killed without an exit that was seen, it ended some time after the last look; let go, it goes on.
     let unseen = exited ? middle(min(last.at, time), time) : time
+    guard let known = surelyAway(until: min(time, exitAt ?? unseen)) else {
+      log.undecided += time - (leftAfter ?? time)
+      log.retract()
+      return
+    }
+    let start = known.start
     let end = max(start, min(time, exitAt ?? unseen))
     let kind: StallKind = isStartup ? .startup : nested != nil ? .nested : exited ? .exit : .stall
     let endError = exitAt == nil ? time - unseen : exitError
-    let startError = isExact ? Nanoseconds.zero : (before - after) / 2
-    var final = turn(kind, from: start, to: end, startError + endError, last)
+    var final = turn(kind, from: start, to: end, known.error + endError, last)
     if exited { final.windingDown = away.windingDown(length: end - start, end: last) }
     log.end(final)
   }
@@ -393,4 +410,17 @@ struct TurnFollower: Sendable {
     reading.undecided = log.undecided
     return reading
   }
+}
+
+/// How many quick probes may be taken: fifty a second in the long run, six seconds' worth at once. Each
+/// takes some 30 us, so it stays at two thousandths of a core. Chosen.
+struct QuickAllowance: Sendable, Equatable {
+  private static let each = Nanoseconds.milliseconds(20)
+  private static let most = Nanoseconds.seconds(6)
+  private var left = most
+
+  var isLeft: Bool { left >= Self.each }
+
+  mutating func passed(_ time: Nanoseconds) { left = min(Self.most, left + max(.zero, time)) }
+  mutating func take() { left = max(.zero, left - Self.each) }
 }

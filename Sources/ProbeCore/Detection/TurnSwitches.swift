@@ -142,25 +142,19 @@ extension TurnFollower {
     let doubt = startDoubt + (before - after) / 2 + (back - end)
     let whole = turn(kind, from: start, to: end, Self.switchError + doubt, probe)
     let couldBe = back - start - away.stopped >= settings.threshold
-    guard !log.hasOpenStall, couldBe, !isTold(away, whole) else {
+    guard couldBe, !(isTold(away) && whole.judged >= settings.threshold) else {
       log.end(whole)
       return true
     }
     let sure = known.surest(until: back)
     if sure.length - away.stopped >= settings.threshold {
-      log.end(turn(kind, from: sure.start, to: sure.end, Self.switchError + startDoubt, probe))
+      let doubt = max(.zero, (back - start) - sure.length)
+      log.end(turn(kind, from: sure.start, to: sure.end, Self.switchError + doubt, probe))
     } else {
       log.undecided += back - start
+      log.retract()
     }
     return true
-  }
-
-  /// Whether a turn that may be a stall is one: no sleep in it was unseen, or quick probes all through make
-  /// it very likely that none of those was at home.
-  private func isTold(_ away: AwayTime, _ turn: Turn) -> Bool {
-    guard turn.judged >= settings.threshold else { return false }
-    return away.hiddenSleeps == 0
-      || burstLeft == 0 && away.chanceOfMissing <= Self.smallChance
   }
 
   /// When a nested wait began: bounds of the moment, or the probes beside it.

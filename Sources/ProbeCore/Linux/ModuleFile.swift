@@ -108,6 +108,13 @@ public final class ModuleFile: Sendable {
     }
   }
 
+  /// Whether somebody has written into the file since it was opened: size or time of its last
+  /// modification differ. False where that cannot be asked, and for memory.
+  public var hasChanged: Bool {
+    guard let raw = rawDescriptor, let now = try? Syscalls.status(raw) else { return false }
+    return now.size != identity.size || now.modified != identity.modified
+  }
+
   /// Exactly these bytes.
   ///
   /// - Returns: nil if the file has not all of them (any more) or could not be read.

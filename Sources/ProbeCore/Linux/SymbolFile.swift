@@ -13,6 +13,8 @@ public final class SymbolFile: Sendable {
   public let owner: UInt32
   /// Modification time when it was opened, nanoseconds since 1970.
   public let modified: Int64
+  /// Tells whether two opened files are the same; 0 for memory.
+  let inode: UInt64
   private let descriptor: FileDescriptor?
   private let memory: [UInt8]
 
@@ -22,6 +24,7 @@ public final class SymbolFile: Sendable {
     size = memory.count
     owner = 0
     modified = 0
+    inode = 0
     descriptor = nil
   }
 
@@ -34,6 +37,7 @@ public final class SymbolFile: Sendable {
     size = status.size
     owner = status.owner
     modified = status.modified
+    inode = status.inode
     memory = []
     self.descriptor = consume descriptor
   }

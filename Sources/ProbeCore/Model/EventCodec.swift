@@ -143,9 +143,10 @@ public enum EventCodec {
     case .memberEnded(let pid, let at):
       out.put(pid.rawValue)
       out.put(at)
-    case .treeRound(let at, let cpu):
+    case .treeRound(let at, let cpu, let stolen):
       out.put(at)
       out.put(optional: cpu) { $0.put($1) }
+      out.put(optional: stolen) { $0.put($1) }
     case .executed(let at, let executable):
       out.put(at)
       out.put(bytes: executable)
@@ -241,7 +242,8 @@ public enum EventCodec {
     case .treeRound:
       return .treeRound(
         at: try reader.instant(),
-        cpu: try reader.optional { (r) throws(WireError) in try r.nanoseconds() })
+        cpu: try reader.optional { (r) throws(WireError) in try r.nanoseconds() },
+        stolen: try reader.optional { (r) throws(WireError) in try r.nanoseconds() })
     case .executed:
       return .executed(at: try reader.instant(), executable: try reader.byteString())
     case .stopped: return .stopped(try reader.bool(), at: try reader.instant())

@@ -20,8 +20,9 @@ public enum ProbeEvent: Sendable, Equatable {
   case member(MemberSeen)
   case memberReading(MemberReading)
   case memberEnded(ProcessID, at: Instant)
-  /// All readings of one round over the tree are in; with the whole tree's CPU where the kernel counts it.
-  case treeRound(at: Instant, cpu: Nanoseconds?)
+  /// All readings of one round over the tree are in; with the whole tree's CPU where the kernel counts
+  /// it, and with what the hypervisor took from the machine since watching began, where that was read.
+  case treeRound(at: Instant, cpu: Nanoseconds?, stolen: Nanoseconds? = nil)
   /// The target executed another program.
   case executed(at: Instant, executable: [UInt8])
   /// The target was stopped by job control, or goes on.

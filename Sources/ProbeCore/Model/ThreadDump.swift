@@ -22,27 +22,15 @@ public struct ThreadDump: Sendable, Equatable {
     }
   }
 
-  /// A frame, and whose code it is.
-  public struct Frame: Sendable, Equatable {
-    public var frame: Summary.Frame
-    /// The program's own code, not the system's; see `InAppRule`.
-    public var isInApp: Bool
-
-    public init(_ frame: Summary.Frame, isInApp: Bool) {
-      self.frame = frame
-      self.isInApp = isInApp
-    }
-  }
-
   /// A stack, and who is there.
   public struct Stack: Sendable, Equatable {
     /// Innermost first.
-    public var frames: [Frame]
+    public var frames: [Summary.Frame]
     /// nil if it goes to the outermost frame.
     public var truncation: StackTruncation?
     public var threads: [Int32]
 
-    public init(frames: [Frame], truncation: StackTruncation?, threads: [Int32]) {
+    public init(frames: [Summary.Frame], truncation: StackTruncation?, threads: [Int32]) {
       self.frames = frames
       self.truncation = truncation
       self.threads = threads
@@ -220,16 +208,5 @@ extension ThreadDump.Stack: Encodable {
     try container.encode(threads, forKey: .threads)
     try container.encodeIfPresent(truncation, forKey: .truncated)
     try container.encode(frames, forKey: .frames)
-  }
-}
-
-extension ThreadDump.Frame: Encodable {
-  private enum Key: String, CodingKey { case inApp }
-
-  /// The keys of a summary's frame, and one more.
-  public func encode(to encoder: any Encoder) throws {
-    try frame.encode(to: encoder)
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(isInApp, forKey: .inApp)
   }
 }

@@ -1,6 +1,26 @@
 // System calls by number: what a blocked thread is in. From the kernel's headers, Linux 6.1, and by
 // hand up to 6.15; both architectures have had the same numbers since 424.
 
+/// A line of a table of system calls that are told apart by what they do. Such tables hold their
+/// numbers: to look them up here by name would cost each start of ours; a test compares.
+protocol NumberedCall: Sendable {
+  var name: String { get }
+  /// nil where the architecture does not have it.
+  var x86: Int32? { get }
+  var arm: Int32? { get }
+}
+
+extension NumberedCall {
+  /// Of the architecture that we run on.
+  var number: Int32? {
+    #if arch(arm64)
+      arm
+    #else
+      x86
+    #endif
+  }
+}
+
 /// Names of system calls.
 public enum SystemCalls {
   /// The name without any prefix; `syscall 999` for one that is not in the table.

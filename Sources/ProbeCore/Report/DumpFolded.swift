@@ -13,7 +13,7 @@ public struct DumpFolded {
       let stack = dump.stacks[index]
       var parts = [Self.part(thread.name)]
       if stack.truncation != nil { parts.append("[truncated]") }
-      for frame in stack.frames.reversed() { parts.append(Self.name(of: frame.frame)) }
+      for frame in stack.frames.reversed() { parts.append(Self.name(of: frame)) }
       counts[parts.joined(separator: ";"), default: 0] += 1
     }
   }

@@ -121,7 +121,7 @@ enum DumpRepeats {
   private static let longestCycle = 4
   private static let fewest = 4
 
-  static func shorten(_ frames: [ThreadDump.Frame]) -> [Item] {
+  static func shorten(_ frames: [Summary.Frame]) -> [Item] {
     var items: [Item] = []
     var at = 0
     while at < frames.count {
@@ -140,7 +140,7 @@ enum DumpRepeats {
   }
 
   /// How often the frames from `at` on stand there one after the other.
-  private static func copies(_ cycle: Int, _ at: Int, _ frames: [ThreadDump.Frame]) -> Int {
+  private static func copies(_ cycle: Int, _ at: Int, _ frames: [Summary.Frame]) -> Int {
     var end = at + cycle
     while end < frames.count, frames[end] == frames[end - cycle] { end += 1 }
     return (end - at) / cycle

@@ -158,32 +158,32 @@ private struct DumpLines {
   }
 
   private func frame(
-    _ number: Int, _ frame: ThreadDump.Frame, _ columns: Columns
+    _ number: Int, _ frame: Summary.Frame, _ columns: Columns
   ) -> StyledLine {
-    let role: TextRole = frame.isInApp ? .plain : .dim
+    let role: TextRole = frame.inApp ? .plain : .dim
     let module = DisplayText.cut(
       moduleName(frame), to: columns.module, isUnicode: style.unicode)
     let prefix =
-      "  #" + DisplayText.pad("\(number)", to: columns.number) + (frame.isInApp ? " * " : "   ")
+      "  #" + DisplayText.pad("\(number)", to: columns.number) + (frame.inApp ? " * " : "   ")
       + DisplayText.pad(module, to: columns.module) + "  "
       + DisplayText.pad(address(frame), to: columns.address) + "  "
-    var name = frame.frame.function.map(safe) ?? "?"
-    let offset = frame.frame.functionOffset.map { " + 0x" + String($0, radix: 16) } ?? ""
+    var name = frame.function.map(safe) ?? "?"
+    let offset = frame.functionOffset.map { " + 0x" + String($0, radix: 16) } ?? ""
     var place = ""
-    if let file = frame.frame.file {
-      place = "  " + safe(file) + (frame.frame.line.map { ":\($0)" } ?? "")
+    if let file = frame.file {
+      place = "  " + safe(file) + (frame.line.map { ":\($0)" } ?? "")
     }
     if width != .max {
       let room = width - DisplayText.width(prefix) - offset.count
-      if DisplayText.width(name) + DisplayText.width(place) > room, let file = frame.frame.file {
+      if DisplayText.width(name) + DisplayText.width(place) > room, let file = frame.file {
         let last = file[(file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex)...]
-        place = "  " + safe(String(last)) + (frame.frame.line.map { ":\($0)" } ?? "")
+        place = "  " + safe(String(last)) + (frame.line.map { ":\($0)" } ?? "")
       }
       name = DisplayText.cut(
         name, to: max(20, room - DisplayText.width(place)), isUnicode: style.unicode)
     }
     var line = StyledLine(prefix, role)
-    line.append(name, frame.isInApp ? .heading : .dim)
+    line.append(name, frame.inApp ? .heading : .dim)
     line.append(offset, role)
     line.append(place, role)
     guard width != .max, line.width > width else { return line }
@@ -191,19 +191,19 @@ private struct DumpLines {
     let fitting = DisplayText.cut(
       name, to: max(1, width - DisplayText.width(prefix) - offset.count), isUnicode: style.unicode)
     var short = StyledLine(prefix, role)
-    short.append(fitting, frame.isInApp ? .heading : .dim)
+    short.append(fitting, frame.inApp ? .heading : .dim)
     short.append(offset, role)
     return short
   }
 
-  private func moduleName(_ frame: ThreadDump.Frame) -> String {
-    guard let path = frame.frame.module else { return "?" }
+  private func moduleName(_ frame: Summary.Frame) -> String {
+    guard let path = frame.module else { return "?" }
     let last = path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
     return safe(String(last))
   }
 
-  private func address(_ frame: ThreadDump.Frame) -> String {
-    frame.frame.inlined ? "inlined" : frame.frame.offset ?? ""
+  private func address(_ frame: Summary.Frame) -> String {
+    frame.inlined ? "inlined" : frame.offset ?? ""
   }
 
   private static func text(_ truncation: StackTruncation, _ count: Int) -> String {

@@ -18,6 +18,8 @@ struct TreeSampler: ~Copyable {
   private var processes: NumberedDirectory?
   private var listed: [Int32] = []
   private let tickLength: Int64
+  /// What the hypervisor had taken at the first look.
+  private var stolenBefore: UInt64?
   /// Why the kernel does not report forks; nil when it does.
   let pollingReason: String?
 
@@ -47,9 +49,12 @@ struct TreeSampler: ~Copyable {
   /// One look at the whole tree. Members that are gone are reported before anything is read of the
   /// others, so that a parent's waited-for time is never newer than the news of its child's end.
   ///
+  /// - Parameter isSlow: also what the hypervisor took is read: on a large machine the kernel takes a
+  ///   millisecond for that file.
   /// - Returns: how many events were written.
   mutating func round(
-    at time: Instant, isFirst: Bool, _ source: inout ProcSource, into out: inout ByteWriter
+    at time: Instant, isFirst: Bool, isSlow: Bool, _ source: inout ProcSource,
+    into out: inout ByteWriter
   ) -> Int {
     var frames = 0
     if isFirst { frames += add(root, parent: nil, at: time, isFirst: true, &source, into: &out) }
@@ -63,8 +68,22 @@ struct TreeSampler: ~Copyable {
       frames += remove(pid, at: time, into: &out)
     }
     for pid in members.keys.sorted() { frames += read(pid, at: time, &source, into: &out) }
-    EventCodec.encode(.treeRound(at: time, cpu: records?.cpu()), into: &out)
+    let stolen = isSlow || stolenBefore == nil ? stolen(&source) : nil
+    EventCodec.encode(.treeRound(at: time, cpu: records?.cpu(), stolen: stolen), into: &out)
     return frames + 1
+  }
+
+  /// Time that the hypervisor took from all CPUs since the first look (`steal` of /proc/stat).
+  private mutating func stolen(_ source: inout ProcSource) -> Nanoseconds? {
+    guard let file = try? Syscalls.open("\(source.root)/stat", flags: 0),
+      let count = try? source.read(file.raw),
+      let ticks = try? SystemStat(source.buffer.span.extracting(0..<count)).stealTicks
+    else { return nil }
+    let before = stolenBefore ?? ticks
+    stolenBefore = before
+    // Both are rounded down, so what lies between may be a tick more.
+    guard ticks > before else { return .zero }
+    return Nanoseconds(Int64(clamping: ticks - before + 1).saturatedMultiplying(by: tickLength))
   }
 
   // MARK: Who belongs to the tree

@@ -2,20 +2,12 @@
 // Numbers differ by architecture, so each call is listed with both.
 
 /// What a wait call means.
-struct WaitCall: Sendable {
+struct WaitCall: NumberedCall {
   let name: String
   let x86: Int32?
   let arm: Int32?
   let waitClass: WaitClass
   let category: WaitCategory
-
-  var number: Int32? {
-    #if arch(arm64)
-      arm
-    #else
-      x86
-    #endif
-  }
 }
 
 /// The table of wait calls; one line each.

@@ -5,12 +5,17 @@ struct DumpFold {
   private(set) var threads: [DumpedThread] = []
   private(set) var stacks: [ThreadDump.Stack] = []
   private let resolver: StackResolver
+  private let isFrozen: Bool
 
-  /// - Parameter ofSystem: lines of the system's modules, too.
+  /// - Parameters:
+  ///   - ofSystem: lines of the system's modules, too.
+  ///   - isFrozen: the process's control group is frozen.
   init(
-    _ captured: [CapturedThread], _ resolver: StackResolver, lines: TimeBudget?, ofSystem: Bool
+    _ captured: [CapturedThread], _ resolver: StackResolver, lines: TimeBudget?, ofSystem: Bool,
+    isFrozen: Bool
   ) {
     self.resolver = resolver
+    self.isFrozen = isFrozen
     let pairs = captured.compactMap { entry in
       entry.snapshot.flatMap { snapshot in entry.unwound.map { (snapshot, $0) } }
     }
@@ -19,7 +24,8 @@ struct DumpFold {
     for entry in captured {
       let resolved = entry.snapshot != nil && entry.unwound != nil ? named.next() : nil
       var thread = DumpedThread(
-        tid: entry.listed.tid.rawValue, name: entry.listed.name, state: Self.state(entry),
+        tid: entry.listed.tid.rawValue, name: entry.listed.name,
+        state: Self.state(entry, isFrozen: isFrozen),
         wait: entry.wait, missing: entry.refusal.map(DumpTexts.text),
         stopTime: entry.stopTime)
       if let resolved {
@@ -34,17 +40,18 @@ struct DumpFold {
           thread.stack = stacks.count
           stacks.append(
             ThreadDump.Stack(
-              frames: resolved.frames.map { .init($0, isInApp: resolver.isInApp($0)) },
-              truncation: resolved.truncation, threads: [thread.tid]))
+              frames: resolved.frames, truncation: resolved.truncation, threads: [thread.tid]))
         }
       }
       threads.append(thread)
     }
   }
 
-  /// The state was read before the capture; what the capture found is newer.
-  private static func state(_ entry: CapturedThread) -> DumpedThread.State {
+  /// The state was read before the capture; what the capture found is newer. A frozen thread looks
+  /// asleep where it was: interruptibly (freezer of version 2) or not (version 1).
+  static func state(_ entry: CapturedThread, isFrozen: Bool) -> DumpedThread.State {
     let state = DumpedThread.State(letter: entry.listed.letter)
+    if isFrozen, state == .sleeping || state == .uninterruptible { return .frozen }
     guard let snapshot = entry.snapshot, let line = entry.line else { return state }
     switch (state, line) {
     case (.running, .inside) where snapshot.stopTime == .zero: return .sleeping
@@ -56,6 +63,13 @@ struct DumpFold {
   /// What is missing in the dump, for the reader.
   func notes(_ captured: Int, of wanted: Int) -> [String] {
     var notes: [String] = []
+    if isFrozen {
+      notes.append("its control group is frozen: no thread runs until that is thawed")
+    } else if threads.contains(where: { $0.state == .stopped }),
+      threads.allSatisfy({ $0.state == .stopped || $0.state == .ended })
+    {
+      notes.append("it is stopped by a signal: no thread runs until SIGCONT")
+    }
     if captured < wanted { notes.append("interrupted: \(wanted - captured) threads are missing") }
     let late = resolver.linesOmitted.filter { $0.value == .outOfTime }.map(\.key).sorted()
     if !late.isEmpty {

@@ -240,7 +240,8 @@ struct Poller {
       frames += 1
     }
     if tree != nil {
-      frames += tree?.round(at: time, isFirst: isFirst, &source, into: &out) ?? 0
+      frames +=
+        tree?.round(at: time, isFirst: isFirst, isSlow: readsMemory, &source, into: &out) ?? 0
     }
     lastClock = clock
     if !isFirst { queue.append(&out, frames: frames) }

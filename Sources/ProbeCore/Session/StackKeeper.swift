@@ -9,12 +9,17 @@ final class StackKeeper {
     /// Without its memory.
     var snapshot: StackSnapshot
     var unwound: UnwoundStack
+    /// Its frames, by the code that was there then.
+    var frames: [PlacedFrame]
   }
 
   /// A whole stack of a blocked thread: while nothing of it changes, it needs no other stop.
   private struct Known {
     var snapshot: StackSnapshot
     var unwound: UnwoundStack
+    var frames: [PlacedFrame]
+    /// Of the resolver: with other code the same bytes are another stack.
+    var codeChanges: Int
   }
 
   /// Stacks that wait; the oldest give way. Chosen: three turns' captures.
@@ -31,6 +36,9 @@ final class StackKeeper {
   private var known: [ThreadID: Known] = [:]
   private var places = CodePlaces()
   private var waitsForProbe = false
+  /// The turn whose first copy came last, and from when on the map may be read again.
+  private var lastTurn: (tid: ThreadID, start: Instant)?
+  private var nextLook = Instant(nanoseconds: 0)
   /// Lines for the live view, apart from those at the end. Chosen.
   private let liveLines = TimeBudget(total: .seconds(1))
 
@@ -49,10 +57,11 @@ final class StackKeeper {
 
   private func take(_ copy: CapturedStack) {
     let order = copy.order
-    let unwound = unwind(copy)
+    lookForNewCode(order)
+    let (unwound, frames) = unwind(copy)
     var snapshot = copy.snapshot
     snapshot.regions = []
-    let new = Waiting(order: order, snapshot: snapshot, unwound: unwound)
+    let new = Waiting(order: order, snapshot: snapshot, unwound: unwound, frames: frames)
     if let old = waiting.firstIndex(where: { $0.order.number == order.replaces }) {
       // It may have been caught at another place meanwhile, deeper down.
       if isBetter(unwound, than: waiting[old].unwound) { waiting[old] = new }
@@ -65,20 +74,33 @@ final class StackKeeper {
       CaptureOrder(tid: order.tid, turn: order.turn, request: request, replaces: order.number))
   }
 
-  private func unwind(_ copy: CapturedStack) -> UnwoundStack {
+  /// Once a turn, as long as that takes less than a hundredth of the time: code may have been unloaded
+  /// since the turn before, and other code have taken its place (plug-ins).
+  private func lookForNewCode(_ order: CaptureOrder) {
+    if let lastTurn, lastTurn == (order.tid, order.turn) { return }
+    lastTurn = (order.tid, order.turn)
+    let now = Clock.now()
+    guard now >= nextLook else { return }
+    resolver.lookForNewCode()
+    nextLook = now + (Clock.now() - now) * 100
+  }
+
+  private func unwind(_ copy: CapturedStack) -> (unwound: UnwoundStack, frames: [PlacedFrame]) {
     let snapshot = copy.snapshot
     let unwound = resolver.unwind(snapshot)
     // The first look at the process is also the time to learn which program it is.
-    if executable == nil { _ = resolver.isInApp(Summary.Frame.nowhere) }
+    if executable == nil { resolver.learnProgram() }
     if unwound.stack.truncation == .unknownRegister, let known = known[snapshot.tid],
-      known.snapshot.isSamePlace(as: snapshot)
+      known.codeChanges == resolver.codeChanges, known.snapshot.isSamePlace(as: snapshot)
     {
-      return known.unwound
+      return (known.unwound, known.frames)
     }
+    let frames = resolver.places(of: unwound.stack.frames)
     if copy.order.request.needsRegisters, unwound.stack.truncation == nil {
-      known[snapshot.tid] = Known(snapshot: snapshot, unwound: unwound)
+      known[snapshot.tid] = Known(
+        snapshot: snapshot, unwound: unwound, frames: frames, codeChanges: resolver.codeChanges)
     }
-    return unwound
+    return (unwound, frames)
   }
 
   private func isBetter(_ new: UnwoundStack, than old: UnwoundStack) -> Bool {
@@ -152,13 +174,13 @@ final class StackKeeper {
 
   private func write(_ stacks: [Waiting], into out: inout ByteWriter) {
     let missing = stacks.flatMap { stack in
-      stack.unwound.stack.frames.filter { places.number(of: $0) == nil }
+      stack.frames.filter { places.number(of: $0) == nil }
     }
     let first = places.count
     for frame in missing { places.add(frame) }
     name(Array(first..<places.count), lines: nil, into: &out)
     for stack in stacks {
-      let numbers = stack.unwound.stack.frames.compactMap { places.number(of: $0) }
+      let numbers = stack.frames.compactMap { places.number(of: $0) }
       // Of a program that has executed another one meanwhile: nobody knows any more what ran there.
       if let outermost = numbers.last, places.isUnmapped(outermost) { continue }
       EventCodec.encode(
@@ -175,17 +197,12 @@ final class StackKeeper {
     _ numbers: [Int], lines: TimeBudget?, ofSystem: Bool = false, into out: inout ByteWriter
   ) {
     guard !numbers.isEmpty else { return }
-    let named = resolver.resolve(
+    let named = resolver.name(
       numbers.map { places.asStack($0) }, lines: lines, ofSystem: ofSystem)
     for (number, stack) in zip(numbers, named) {
-      let frames = stack.frames.map { frame in
-        var frame = frame
-        frame.inApp = resolver.isInApp(frame)
-        return frame
-      }
-      places.learn(number, frames, hasLines: lines != nil)
+      places.learn(number, stack, hasLines: lines != nil)
       EventCodec.encode(
-        .codePlace(CodePlaceReading(number: number, frames: frames)), into: &out)
+        .codePlace(CodePlaceReading(number: number, frames: stack)), into: &out)
     }
   }
 
@@ -219,22 +236,19 @@ extension StackSnapshot {
   }
 }
 
-extension Summary.Frame {
-  fileprivate static var nowhere: Summary.Frame {
-    Summary.Frame(function: nil, module: nil, offset: nil, found: .register)
-  }
-}
-
 /// Code addresses that were told of, by number.
 private struct CodePlaces {
+  /// By the version of the file and the address in it: that stays true whatever is mapped where.
   private struct Key: Hashable {
+    let place: PlacedFrame.Place
+    /// In the process, for what has no file; else 0.
     let address: UInt64
     let isExact: Bool
     let source: FrameSource
   }
 
   private var numbers: [Key: Int] = [:]
-  private var frames: [RawFrame] = []
+  private var frames: [PlacedFrame] = []
   private var inApp: [Bool?] = []
   private var hasLines: [Bool] = []
   private var unmapped: Set<Int> = []
@@ -245,9 +259,9 @@ private struct CodePlaces {
 
   var count: Int { frames.count }
 
-  func number(of frame: RawFrame) -> Int? { numbers[Self.key(frame)] }
+  func number(of frame: PlacedFrame) -> Int? { numbers[Self.key(frame)] }
 
-  mutating func add(_ frame: RawFrame) {
+  mutating func add(_ frame: PlacedFrame) {
     guard numbers[Self.key(frame)] == nil else { return }
     numbers[Self.key(frame)] = frames.count
     frames.append(frame)
@@ -268,16 +282,7 @@ private struct CodePlaces {
   func isUnmapped(_ number: Int) -> Bool { unmapped.contains(number) }
 
   /// The address as a stack of one frame.
-  func asStack(_ number: Int) -> (snapshot: StackSnapshot, unwound: UnwoundStack) {
-    let frame = frames[number]
-    let snapshot = StackSnapshot(
-      tid: ThreadID(0), takenAt: Instant(nanoseconds: 0), stopTime: .zero,
-      registers: RegisterFile(
-        machine: .x86_64, stackPointer: 0, programCounter: frame.programCounter), regions: [])
-    return (
-      snapshot, UnwoundStack(stack: RawStack(frames: [frame], truncation: nil), missingAddress: nil)
-    )
-  }
+  func asStack(_ number: Int) -> [PlacedFrame] { [frames[number]] }
 
   var hasInApp: Bool { inApp.contains(true) }
 
@@ -296,7 +301,11 @@ private struct CodePlaces {
     firstCurrent = frames.count
   }
 
-  private static func key(_ frame: RawFrame) -> Key {
-    Key(address: frame.programCounter, isExact: frame.isExact, source: frame.source)
+  private static func key(_ placed: PlacedFrame) -> Key {
+    var address: UInt64 = 0
+    if case .memory = placed.place { address = placed.frame.programCounter }
+    return Key(
+      place: placed.place, address: address, isExact: placed.frame.isExact,
+      source: placed.frame.source)
   }
 }

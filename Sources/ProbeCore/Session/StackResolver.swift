@@ -77,10 +77,18 @@ public final class StackResolver {
   /// Only the addresses: quick, and enough to tell whether another capture would lead further.
   public func unwind(_ snapshot: StackSnapshot) -> UnwoundStack { unwinder.unwind(snapshot) }
 
-  /// Forgets the map: after an exec, and where code was unloaded and other code took its place.
-  /// Where a program counter is in no mapping that happens by itself.
+  /// How often code of the process has been found to be other than before.
+  public var codeChanges: Int { unwinder.codeChanges }
+
+  /// Forgets the map, and which program it is: after an exec.
   public func refreshMap() {
     rule = nil
+    lookForNewCode()
+  }
+
+  /// Reads the map anew: code may have been unloaded and other code have taken its place. Where a
+  /// program counter is in no mapping that happens by itself.
+  public func lookForNewCode() {
     // Without a map (the process is gone) the old one stays.
     try? unwinder.refreshMap()
   }
@@ -103,35 +111,53 @@ public final class StackResolver {
     _ stacks: [(snapshot: StackSnapshot, unwound: UnwoundStack)], lines: TimeBudget? = nil,
     ofSystem: Bool = false
   ) -> [ResolvedStack] {
-    files.trim()
     // Threads that wait for work all have the same stack; it is named once.
     var indices: [StackKey: Int] = [:]
     var different: [[PlacedFrame]] = []
-    let places = stacks.map { entry -> Int in
+    let numbers = stacks.map { entry -> Int in
       let frames = entry.unwound.stack.frames
       let key = StackKey(frames)
       if let known = indices[key] { return known }
       indices[key] = different.count
-      different.append(frames.map { PlacedFrame($0, place(of: $0)) })
+      different.append(places(of: frames))
       return different.count - 1
     }
-    openPerfMap(for: different)
-    let rule = inAppRule()
-    let named = symbolizer.symbolize(different, lines: lines) {
-      ofSystem || rule.isInApp($0.path)
-    }
-    linesOmitted.merge(named.linesOmitted) { _, new in new }
-    isPerfMapCut = isPerfMapCut || named.isPerfMapCut
-    return zip(stacks, places).map { entry, index in
+    let named = name(different, lines: lines, ofSystem: ofSystem)
+    return zip(stacks, numbers).map { entry, index in
       ResolvedStack(
         tid: entry.snapshot.tid, takenAt: entry.snapshot.takenAt,
-        stopTime: entry.snapshot.stopTime, frames: named.stacks[index],
+        stopTime: entry.snapshot.stopTime, frames: named[index],
         truncation: entry.unwound.stack.truncation, missingAddress: entry.unwound.missingAddress)
     }
   }
 
-  /// Whether a frame is the program's own code, not the system's.
-  public func isInApp(_ frame: Summary.Frame) -> Bool { inAppRule().isInApp(frame.module) }
+  /// Where frames belong by the map as it is now. Who names them later gets the names of the code that
+  /// was there, also if other code has taken its place by then.
+  public func places(of frames: [RawFrame]) -> [PlacedFrame] {
+    frames.map { PlacedFrame($0, place(of: $0)) }
+  }
+
+  /// Names frames whose places are known; as `resolve`, with one result for each stack.
+  public func name(
+    _ stacks: [[PlacedFrame]], lines: TimeBudget? = nil, ofSystem: Bool = false
+  ) -> [[Summary.Frame]] {
+    openPerfMap(for: stacks)
+    let rule = inAppRule()
+    var named = symbolizer.symbolize(stacks, lines: lines) {
+      ofSystem || rule.isInApp($0.path)
+    }
+    for stack in named.stacks.indices {
+      for frame in named.stacks[stack].indices {
+        named.stacks[stack][frame].inApp = rule.isInApp(named.stacks[stack][frame].module)
+      }
+    }
+    linesOmitted.merge(named.linesOmitted) { _, new in new }
+    isPerfMapCut = isPerfMapCut || named.isPerfMapCut
+    return named.stacks
+  }
+
+  /// Reads which program the process runs while it is there: whose code a frame is hangs on it.
+  func learnProgram() { _ = inAppRule() }
 
   private func inAppRule() -> InAppRule {
     if let rule { return rule }
@@ -193,21 +219,20 @@ private struct StackKey: Hashable {
 /// The files that unwinding opened, for whoever reads symbols in them: the very same ones, also if
 /// they were deleted or replaced.
 private final class ModuleFiles {
-  private var files: [SymbolModule: ModuleFile] = [:]
+  /// Eight times what the symbolizer keeps; those that are asked for come again.
+  private var files = BoundedCache<SymbolModule, ModuleFile>(limit: 8 * Symbolizer.moduleLimit)
 
   func module(of place: CodePlace) -> SymbolModule {
     let path = SafeText.decode(place.module.path)
     let identity = place.file?.identity
     let module = SymbolModule(
-      path: path, device: identity?.device ?? 0, inode: identity?.inode ?? place.module.inode)
+      path: path, device: identity?.device ?? 0, inode: identity?.inode ?? place.module.inode,
+      size: identity?.size ?? 0, modified: identity?.modified ?? 0)
     if let file = place.file {
       files[module] = file
     }
     return module
   }
-
-  /// Between two calls: some more than the symbolizer keeps; those that are asked for come again.
-  func trim() { if files.count > 4 * Symbolizer.moduleLimit { files.removeAll() } }
 
   func open(_ module: SymbolModule) -> SymbolFile? {
     guard let file = files[module] else { return nil }

@@ -98,7 +98,9 @@ public final class ThreadDumper {
     try check(round, isCancelled: cancelled())
     var cost = round.cost
     cost.captureTime = Clock.now() - began
-    let folded = DumpFold(round.captured, resolver, lines: lines, ofSystem: request.lines == .all)
+    let isFrozen = isFrozen(all)
+    let folded = DumpFold(
+      round.captured, resolver, lines: lines, ofSystem: request.lines == .all, isFrozen: isFrozen)
     cost.time = Clock.now() - began
     cost.cpu = Clock.ownCPU() - ownCPU + (resolver.helperCPU - helperCPU)
     return ThreadDump(
@@ -160,6 +162,16 @@ public final class ThreadDumper {
       through: through)
     resolver = made
     return made
+  }
+
+  /// Whether its control group keeps it from running; not asked where a thread does run.
+  private func isFrozen(_ threads: [ListedThread]) -> Bool {
+    let living = threads.filter { !$0.isEnded }
+    guard let first = living.first, !living.contains(where: { $0.letter == UInt8(ascii: "R") })
+    else { return false }
+    // The main thread may have ended, and then its folder names the first group of all.
+    var source = ProcSource(root: "/proc", pid: ProcessID(first.tid.rawValue))
+    return Freezer().isFrozen(&source)
   }
 
   private func executable() -> String? {

@@ -36,6 +36,8 @@ private final class Box {
   func append(key: String) -> Box {
     let child = Box()
     if case .object(var members) = node {
+      // Readers differ in which of two values they take.
+      assert(!members.contains { $0.key == key }, "\(key) twice in one object")
       node = .null
       members.append((key, child))
       node = .object(members)

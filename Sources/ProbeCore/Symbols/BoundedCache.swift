@@ -9,6 +9,7 @@ struct BoundedCache<Key: Hashable, Value> {
   init(limit: Int) { self.limit = limit }
 
   var count: Int { entries.count }
+  var keys: [Key] { Array(entries.keys) }
 
   /// The value, which counts as used now.
   subscript(key: Key) -> Value? {

@@ -39,16 +39,18 @@ final class Demangler {
     }
     // A fixed order, so that the same batch ends in the same names.
     open.sort { $0.name.lexicographicallyPrecedes($1.name) }
-    var texts = run(open.map(\.plain))
+    var (texts, reached) = run(open.map(\.plain))
     for (index, (name, plain)) in open.enumerated() {
       let text = texts.removeValue(forKey: index) ?? Self.shown(plain)
       result[name] = text
-      known[name] = text
+      // What there was no time for may be asked again.
+      if index < reached { known[name] = text }
     }
     return result
   }
 
-  private func run(_ names: [[UInt8]]) -> [Int: String] {
+  /// - Returns: the texts by index, and up to which index they are all that there will ever be.
+  private func run(_ names: [[UInt8]]) -> (texts: [Int: String], reached: Int) {
     var texts: [Int: String] = [:]
     var first = 0
     for _ in 0..<Self.runLimit where first < names.count {
@@ -67,11 +69,13 @@ final class Demangler {
         guard !answer.name.isEmpty else { continue }
         texts[index] = Self.text(answer, isSwift: names[index].first != UInt8(ascii: "_"))
       }
-      if outcome.isComplete { break }
-      // It ended at the name after the last that it told: that one is left out.
-      first = next + 1
+      if outcome.isComplete { return (texts, names.count) }
+      // It ended at the name after the last that it told: that one is left out, unless the helper
+      // hardly ran, on a machine with better things to do.
+      let hasHardlyRun = outcome.isStopped && outcome.cpu < Self.timeLimit / 4
+      first = hasHardlyRun ? next : next + 1
     }
-    return texts
+    return (texts, min(first, names.count))
   }
 
   /// A demangled answer of the helper as it is shown.

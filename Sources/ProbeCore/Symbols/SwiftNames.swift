@@ -36,32 +36,80 @@ enum SwiftNames {
     return Array(bytes[..<start])
   }
 
-  /// What stands in front of the name of a copy: these words, `<...>`, and ` of `.
+  /// What stands in front of the name of a copy, or of what belongs to one (`partial apply forwarder
+  /// for generic specialization <...> of f`): these words, `<...>`, and ` of `.
   private static let copies = [
-    "function signature specialization ", "generic specialization ",
-    "generic partial specialization ",
-    "generic not re-abstracted specialization ", "generic pre-specialization ",
-    "inlined generic function ",
+    "function signature specialization <", "generic specialization <",
+    "generic partial specialization <", "generic not-reabstracted specialization <",
+    "generic not re-abstracted specialization <",
+    "generic not-reabstracted partial specialization <", "generic pre-specialization <",
+    "inlined generic function <",
   ].map { Array($0.utf8) }
+  private static let merged = Array("merged ".utf8)
 
   private static func withoutCopies(_ bytes: [UInt8]) -> [UInt8] {
-    let of = Array(" of ".utf8)
-    var rest = bytes[...]
-    while let words = copies.first(where: { rest.starts(with: $0) }) {
-      var at = rest.startIndex + words.count
-      var depth = 0
-      while at < rest.endIndex {
-        if rest[at] == UInt8(ascii: "<") { depth += 1 }
-        // Not the end of an arrow.
-        if rest[at] == UInt8(ascii: ">"), rest[at - 1] != UInt8(ascii: "-") { depth -= 1 }
-        at += 1
-        if depth == 0 { break }
+    var result: [UInt8] = []
+    var at = 0
+    var isWordStart = true
+    while at < bytes.count {
+      if isWordStart {
+        if let end = endOfCopy(bytes, at) {
+          at = end
+          continue
+        }
+        // Of functions with the same code; only in front of a name, so that a label stays.
+        if result.isEmpty, bytes[at...].starts(with: merged) {
+          at += merged.count
+          continue
+        }
       }
-      guard depth == 0, rest[at...].starts(with: of) else { break }
-      rest = rest[(at + of.count)...]
+      isWordStart = bytes[at] == UInt8(ascii: " ")
+      result.append(bytes[at])
+      at += 1
     }
-    if rest.starts(with: "merged ".utf8) { rest = rest.dropFirst("merged ".utf8.count) }
-    return Array(rest)
+    return result
+  }
+
+  /// Behind the words for a copy that begin there and their ` of `; nil if none do.
+  private static func endOfCopy(_ bytes: [UInt8], _ start: Int) -> Int? {
+    guard
+      bytes[start] == UInt8(ascii: "f") || bytes[start] == UInt8(ascii: "g")
+        || bytes[start] == UInt8(ascii: "i"),
+      let words = copies.first(where: { bytes[start...].starts(with: $0) })
+    else { return nil }
+    let of = Array(" of ".utf8)
+    var at = start + words.count
+    var depth = 1
+    while at < bytes.count, depth > 0 {
+      if isOperatorSign(bytes[at]), let end = endOfOperator(bytes, at) {
+        at = end
+        continue
+      }
+      if bytes[at] == UInt8(ascii: "<") { depth += 1 }
+      // Not the end of an arrow.
+      if bytes[at] == UInt8(ascii: ">"), bytes[at - 1] != UInt8(ascii: "-") { depth -= 1 }
+      at += 1
+    }
+    guard depth == 0, bytes[at...].starts(with: of) else { return nil }
+    return at + of.count
+  }
+
+  private static func isOperatorSign(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "="), UInt8(ascii: "&"),
+      UInt8(ascii: "|"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "*"),
+      UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: "^"), UInt8(ascii: "!"),
+      UInt8(ascii: "~"), UInt8(ascii: "."), UInt8(ascii: "?"):
+      true
+    default: false
+    }
+  }
+
+  /// Behind an operator's name, such as `<< infix`; nil if the signs are none.
+  private static func endOfOperator(_ bytes: [UInt8], _ start: Int) -> Int? {
+    let end = bytes[start...].firstIndex { !isOperatorSign($0) } ?? bytes.endIndex
+    let isName = [" infix", " prefix", " postfix"].contains { bytes[end...].starts(with: $0.utf8) }
+    return isName ? end : nil
   }
 
   private static func withoutDiscriminators(_ bytes: [UInt8]) -> [UInt8] {

@@ -165,7 +165,8 @@ struct SymbolTable: Sendable {
     guard section != 0, Int(section) < sections.count, sections[Int(section)].isExecutable,
       UInt32(truncatingIfNeeded: head) != 0
     else { return nil }
-    let binding: UInt8 = info >> 4 == 1 || info >> 4 == 10 ? 2 : info >> 4 == 2 ? 1 : 0
+    // Global, weak and unique are one: of `read` and `__libc_read` the weak one is what people call.
+    let binding: UInt8 = info >> 4 == 0 ? 0 : 1
     return SymbolEntry(
       name: UInt32(truncatingIfNeeded: head), start: start,
       size: size > .max - start ? 0 : size, rank: (type == 0 ? 0 : 4) + binding, section: section)

@@ -8,17 +8,24 @@ public struct SymbolModule: Sendable, Hashable {
   /// Tell files of the same path apart (one that was replaced).
   public var device: UInt64
   public var inode: UInt64
+  /// Tell versions of the same file apart (one that was written into): bytes, and nanoseconds since 1970.
+  public var size: Int
+  public var modified: Int64
 
-  public init(path: String, device: UInt64 = 0, inode: UInt64 = 0) {
+  public init(
+    path: String, device: UInt64 = 0, inode: UInt64 = 0, size: Int = 0, modified: Int64 = 0
+  ) {
     self.path = path
     self.device = device
     self.inode = inode
+    self.size = size
+    self.modified = modified
   }
 }
 
 /// A frame with the place of its code.
 public struct PlacedFrame: Sendable {
-  public enum Place: Sendable {
+  public enum Place: Sendable, Hashable {
     /// In a file: the address of the program counter as the file's symbol table has it.
     case module(SymbolModule, address: UInt64)
     /// In memory without a file, shown as this unless a perf map names it.

@@ -80,8 +80,10 @@ public final class AddressSpace {
 
   /// Reads the map anew: after exec or dlopen, or where an address is outside of it.
   ///
-  /// - Returns: whether code has changed its place: then nothing learnt by address is true any more.
-  /// - Throws: what reading gave, or EINVAL for a map that cannot be read; the old one then stays.
+  /// - Returns: whether code has changed: other code at a place, or a file that was written into.
+  ///   Then nothing learnt by address is true any more.
+  /// - Throws: what reading gave, EINVAL for a map that cannot be understood, ESRCH for that of a
+  ///   process at its end, which is empty; the old one then stays.
   func refresh() throws(SystemError) -> Bool {
     let bytes = try readMap()
     let new: ModuleMap
@@ -90,11 +92,19 @@ public final class AddressSpace {
     } catch {
       throw SystemError(call: "read", object: "maps", code: 22)
     }
-    let isSame = map.hasSameCode(as: new)
+    guard !new.mappings.isEmpty || map.mappings.isEmpty else {
+      throw SystemError(call: "read", object: "maps", code: 3)
+    }
+    var isSame = map.hasSameCode(as: new)
     map = new
     loaded.removeAll(keepingCapacity: true)
     let present = Set(new.modules)
-    files = files.filter { present.contains($0.key) }
+    files = files.filter { module, file in
+      guard present.contains(module) else { return false }
+      guard file?.hasChanged == true else { return true }
+      isSame = false
+      return false
+    }
     return !isSame
   }
 

@@ -20,6 +20,8 @@ public final class Unwinder {
   private var distances: [UInt64: Int64] = [:]
   private static let distanceLimit = 1 << 14
   private var hasMap = false
+  /// How often code has been found to have changed; what was learnt by address before is not true.
+  public private(set) var codeChanges = 0
   /// The map was read anew for this stack; once is enough.
   private var isFresh = false
 
@@ -47,6 +49,7 @@ public final class Unwinder {
     if try space.refresh() {
       rows.removeAll()
       distances.removeAll()
+      codeChanges += 1
     }
   }
 
@@ -64,6 +67,8 @@ public final class Unwinder {
       let result = step(&walk)
       switch result {
       case .caller:
+        // What handlers return to was called by nobody: its address is that of its first instruction.
+        if walk.isExact { frames[frames.count - 1].isExact = true }
         if frames.count >= frameLimit { return finished(frames, .frameLimit) }
       case .end: return finished(frames, nil)
       case .cut(let reason): return finished(frames, reason)

@@ -66,7 +66,9 @@ internal import Testing
       let whole = try family.summary
       let tree = try #require(whole.tree)
       let child = try #require(try family.truth.line("end").child_s)
-      #expect(isClose(try #require(tree.cpu).inSeconds, try family.truth.cpu + child))
+      let used = try #require(tree.cpu).inSeconds
+      let expected = try family.truth.cpu + child
+      #expect(isClose(used, expected), "\(used) s, not \(expected) s")
       #expect(tree.processesSeen == 4)
       #expect(tree.processes.filter { $0.name == "worker" }.count == 3)
       #expect(!whole.warnings.contains { $0.code == "work-in-children" })
@@ -83,7 +85,8 @@ internal import Testing
       let tree = try #require(try run.summary.tree)
       let daemon = try run.truth.line("daemon")
       let expected = try run.truth.cpu + #require(daemon.cpu_s)
-      #expect(isClose(try #require(tree.cpu).inSeconds, expected))
+      let used = try #require(tree.cpu).inSeconds
+      #expect(isClose(used, expected), "\(used) s, not \(expected) s")
       let member = try #require(tree.processes.first { $0.pid == daemon.pid })
       #expect(member.name == "daemon")
       #expect(isClose(try #require(member.cpu).inSeconds, try #require(daemon.cpu_s)))

@@ -60,6 +60,7 @@ struct ReadDump: Decodable {
   var threads: [Thread]
   var stacks: [Stack]
   var cost: Cost
+  var notes: [String]
 
   /// Dumps a process by the program under test.
   static func of(
@@ -84,14 +85,17 @@ struct ReadDump: Decodable {
   {
     try await Lane.shared {
       let target = try await Target("many_threads", ["1000", "8"], ready: "ready")
-      let dump = try await ReadDump.of(target.pid, in: target.folder)
+      // With all lines, as a busy machine has no time for them.
+      let dump = try await ReadDump.of(target.pid, ["--lines"], in: target.folder)
       #expect(dump.target.threads == 1001)
       #expect(dump.threads.count == 1001)
       #expect(dump.threads[0].tid == target.pid)
       let crowd = try #require(dump.stacks.max { $0.threads.count < $1.threads.count })
       #expect(crowd.threads.count == 1000)
       #expect(crowd.truncated == nil)
-      #expect(crowd.frames.contains { $0.function == "parked" && $0.inApp && $0.line != nil })
+      #expect(
+        crowd.frames.contains { $0.function == "parked" && $0.inApp && $0.line != nil },
+        "\(crowd.frames), \(dump.notes)")
       let owners = Set(dump.threads.dropFirst().compactMap { $0.wait?.owner })
       #expect(owners == [target.pid])
       #expect(dump.cost.withoutStop >= 1000)
@@ -136,6 +140,54 @@ struct ReadDump: Decodable {
     }
   }
 
+  @Test(.enabled(if: Process.isRoot, "control groups need root"), arguments: [1, 2])
+  func `threads of a frozen control group are called frozen`(version: Int) async throws {
+    let place =
+      version == 1
+      ? MountTable.place(type: "cgroup", option: "freezer") : MountTable.place(type: "cgroup2")
+    guard let place else { return }  // this machine does not have that version
+    try await Lane.shared {
+      let target = try await Target("many_threads", ["2", "600"], ready: "ready")
+      let group = "\(place)/perfwatch-test-\(OwnProcess.pid)-dump-\(version)"
+      let (file, on, off) =
+        version == 1 ? ("freezer.state", "FROZEN", "THAWED") : ("cgroup.freeze", "1", "0")
+      let freeze = try await Command([
+        "/bin/sh", "-c",
+        """
+        mkdir "$0" && echo $1 > "$0/cgroup.procs" || exit 77
+        echo $3 > "$0/$2"
+        for try in 1 2 3 4 5 6 7 8 9 10; do
+          grep -qs -e 'frozen 1' -e '^FROZEN' "$0/cgroup.events" "$0/freezer.state" && exit 0
+          sleep 0.1
+        done
+        exit 1
+        """, group, "\(target.pid)", file, on,
+      ]).run(in: target.folder)
+      if freeze.status == .code(77) { return }  // not permitted to make groups here
+      #expect(freeze.status == .code(0), "\(freeze.error)")
+      let dump: ReadDump?
+      do {
+        dump = try await ReadDump.of(target.pid, in: target.folder)
+      } catch {
+        dump = nil  // thawed first, and told then
+      }
+      let thaw = try await Command([
+        "/bin/sh", "-c",
+        "echo $3 > \"$0/$2\"; echo $1 > \"$4/cgroup.procs\"; rmdir \"$0\"", group,
+        "\(target.pid)", file, off, place,
+      ]).run(in: target.folder)
+      #expect(thaw.status == .code(0), "\(thaw.error)")
+      let frozen = try #require(dump)
+      #expect(frozen.threads.map(\.state) == ["frozen", "frozen", "frozen"])
+      #expect(frozen.threads.allSatisfy { $0.stack != nil })
+      #expect(frozen.notes == ["its control group is frozen: no thread runs until that is thawed"])
+      let thawed = try await ReadDump.of(target.pid, in: target.folder)
+      #expect(thawed.threads.dropFirst().allSatisfy { $0.state == "sleeping" })
+      #expect(thawed.notes.isEmpty)
+      try await target.end()
+    }
+  }
+
   @Test func `a stopped process is dumped, and stays stopped`() async throws {
     try await Lane.shared {
       let child = try await Child("capture_parked", ["poll"])
@@ -143,6 +195,7 @@ struct ReadDump: Decodable {
       try await eventually("it stops") { Process.state(child.pid.rawValue) == "T" }
       let dump = try await ReadDump.of(child.pid.rawValue, in: child.folder)
       #expect(dump.threads[0].state == "stopped")
+      #expect(dump.notes == ["it is stopped by a signal: no thread runs until SIGCONT"])
       #expect(dump.functions(child.pid.rawValue).contains("main"))
       #expect(dump.cost.stops == 0)
       #expect(Process.state(child.pid.rawValue) == "T")

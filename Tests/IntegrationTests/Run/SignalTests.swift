@@ -26,14 +26,23 @@ internal import Testing
     }
   }
 
+  /// perfwatch with a target that sleeps, once that is ready.
+  private static func startSleeper(
+    _ arguments: [String] = [], in folder: Scratch
+  ) async throws -> Running {
+    let target = try await Perfwatch.target("sleeper")
+    var command = Perfwatch.command(
+      ["run", "--summary", folder["summary"], "--", target] + arguments)
+    command.environment["TARGET_TRUTH"] = folder["truth"]
+    let running = try command.start(in: folder)
+    try await eventually("the target is ready") { !Truth(folder["truth"]).all("ready").isEmpty }
+    return running
+  }
+
   @Test func `a target that TERM kills takes us with it, and the files are written`() async throws {
     try await Lane.shared {
       let folder = try Scratch()
-      let target = try await Perfwatch.target("sleeper")
-      var command = Perfwatch.command(["run", "--summary", folder["summary"], "--", target])
-      command.environment["TARGET_TRUTH"] = folder["truth"]
-      let running = try command.start(in: folder)
-      try await eventually("the target is ready") { !Truth(folder["truth"]).all("ready").isEmpty }
+      let running = try await Self.startSleeper(in: folder)
       running.signal(15)
       #expect(try await running.finish().status == .signal(15))
       #expect(
@@ -45,12 +54,7 @@ internal import Testing
   @Test func `a stop of the target alone is seen, and perfwatch goes on`() async throws {
     try await Lane.shared {
       let folder = try Scratch()
-      let target = try await Perfwatch.target("sleeper")
-      let words = ["run", "--summary", folder["summary"], "--", target, "/dev/null", "9", "1500"]
-      var command = Perfwatch.command(words)
-      command.environment["TARGET_TRUTH"] = folder["truth"]
-      let running = try command.start(in: folder)
-      try await eventually("the target is ready") { !Truth(folder["truth"]).all("ready").isEmpty }
+      let running = try await Self.startSleeper(["/dev/null", "9", "1500"], in: folder)
       let pid = try #require(try Truth(folder["truth"]).line("start").pid)
       _ = try await Command(["/bin/kill", "-STOP", "\(pid)"]).run(in: folder)
       try await eventually("perfwatch says that it is stopped") {
@@ -66,11 +70,7 @@ internal import Testing
   @Test func `a target killed by somebody else is reported as killed`() async throws {
     try await Lane.shared {
       let folder = try Scratch()
-      let target = try await Perfwatch.target("sleeper")
-      var command = Perfwatch.command(["run", "--summary", folder["summary"], "--", target])
-      command.environment["TARGET_TRUTH"] = folder["truth"]
-      let running = try command.start(in: folder)
-      try await eventually("the target is ready") { !Truth(folder["truth"]).all("ready").isEmpty }
+      let running = try await Self.startSleeper(in: folder)
       let pid = try #require(try Truth(folder["truth"]).line("start").pid)
       _ = try await Command(["/bin/kill", "-KILL", "\(pid)"]).run(in: folder)
       #expect(try await running.finish().status == .signal(9))

@@ -31,7 +31,7 @@ internal import Testing
     let place =
       version == 1
       ? MountTable.place(type: "cgroup", option: "freezer") : MountTable.place(type: "cgroup2")
-    guard let place else { return }  // this machine does not have that version
+    guard let place else { try Test.cancel("no control groups of version \(version) here") }
     try await Lane.shared {
       let folder = try Scratch()
       let target = try await Perfwatch.target("poll_burn")
@@ -46,7 +46,7 @@ internal import Testing
       let done = try await Command(
         ["/bin/sh", "-c", Self.script, "sh", group] + settings + [folder.path] + words
       ).run(in: folder)
-      if done.status == .code(77) { return }  // not permitted to make groups here
+      if done.status == .code(77) { try Test.cancel("not permitted to make groups here") }
       #expect(done.status == .code(7))
       let summary = try Watched.summary(folder["summary.json"])
       #expect(!summary.stalls.isEmpty)

@@ -3,6 +3,8 @@
 
 internal import Synchronization
 
+@testable internal import ProbeCore
+
 /// A fair gate with a number of places.
 final class Lane: Sendable {
   private struct State {
@@ -29,6 +31,16 @@ final class Lane: Sendable {
   /// Runs the body as several programs.
   static func several<T>(_ count: Int, _ body: () async throws -> T) async throws -> T {
     try await machine.hold(min(count, places), body)
+  }
+
+  /// As `several`, with a limit on the body's own time: swift-testing's would count the wait for a place.
+  static func several<T>(
+    _ count: Int, within limit: Nanoseconds, _ body: (_ isInTime: () -> Bool) async throws -> T
+  ) async throws -> T {
+    try await several(count) {
+      let end = Clock.now() + limit
+      return try await body { Clock.now() < end }
+    }
   }
 
   private func hold<T>(_ places: Int, _ body: () async throws -> T) async throws -> T {

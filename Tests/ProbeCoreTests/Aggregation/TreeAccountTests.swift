@@ -221,8 +221,8 @@ private struct Family {
 
   @Test func `an exact count of the kernel's wins`() {
     var family = pair()
-    family.account.learn(exact: .milliseconds(777))
-    family.account.learn(exact: .milliseconds(700))
+    family.account.learn(counted: .milliseconds(777))
+    family.account.learn(counted: .milliseconds(700))
     #expect(family.cpu == .milliseconds(777))
   }
 
@@ -343,6 +343,30 @@ private struct Family {
     for pid in [1, 2, 3, 4] as [Int32] { family.gone(pid) }
     family.round()
     _ = family.cpu
+  }
+
+  @Test(arguments: [
+    // Nothing stolen: the counter, which has seen everybody, is right.
+    (900, 0, 900), (600, 0, 600),
+    // All that it counts too much was stolen.
+    (760, 100, 700), (760, 300, 700),
+    // More was stolen from others; what nobody read is in the counter.
+    (900, 100, 800),
+    // The counter is never too low.
+    (650, 100, 650),
+  ])
+  func `what the hypervisor took is no CPU of the tree`(counted: Int64, stolen: Int64, cpu: Int64) {
+    var account = TreeAccount(pageSize: 4096)
+    account.see(
+      MemberSeen(
+        pid: ProcessID(100), parent: ProcessID(1), name: [], at: Script.at(0), cpuBefore: .zero))
+    account.read(
+      MemberReading(
+        pid: ProcessID(100), parent: ProcessID(1), name: [], at: Script.at(0),
+        cpu: .milliseconds(700), childCPU: .zero, minorFaults: 0, memory: nil))
+    account.learn(counted: .milliseconds(counted))
+    account.learn(stolen: .milliseconds(stolen))
+    #expect(account.cpu == .milliseconds(cpu))
   }
 
   @Test func `the tree's peak rate is measured between rounds`() {

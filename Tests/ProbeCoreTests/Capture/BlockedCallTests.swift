@@ -118,8 +118,9 @@ import Testing
         #expect(SystemCalls.name(number, machine: .x86_64) == nil)
       }
       #expect(SystemCalls.name(9999) == "syscall 9999")
-      // What a stop interrupts is in this table by the same name.
-      for call in InterruptedCalls.all {
+      // The other tables have the same numbers.
+      let tables: [any NumberedCall] = InterruptedCalls.all + WaitCalls.all
+      for call in tables {
         if let x86 = call.x86 {
           #expect(SystemCalls.name(Int64(x86), machine: .x86_64) == call.name)
         }

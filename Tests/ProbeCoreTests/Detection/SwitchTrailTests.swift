@@ -30,7 +30,12 @@ import Testing
   }
 
   @Test func `the first probe has nothing before it`() {
-    _ = atHome()
+    var trail = SwitchTrail()
+    #expect(trail.span(to: probe(0, .waiting(Site.poll), slices: 100)) == nil)
+    // Nor has one after records that nobody knows the beginning of.
+    var late = SwitchTrail()
+    add(&late, (1, .ran), (2, .slept))
+    #expect(late.span(to: probe(3, .waiting(Site.poll), slices: 100)) == nil)
   }
 
   @Test func `a probe that nothing happened before finds the same sleep`() {

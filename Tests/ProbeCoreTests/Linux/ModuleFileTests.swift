@@ -49,6 +49,22 @@ final class ModuleFileTests {
     #expect(file.number(at: 39_000, size: 8) == nil)
   }
 
+  @Test
+  func `a file that was written into says so, one that was replaced by name stays what it was`()
+    throws
+  {
+    let path = try put("a", [1, 2, 3])
+    let file = try open(path)
+    #expect(!file.hasChanged)
+    _ = try put("b", [4, 5, 6])
+    #expect(unsafe rename("\(folder)/b", path) == 0)
+    #expect(!file.hasChanged)
+    let newer = try open(path)
+    _ = try put("a", [7, 8, 9, 10])
+    #expect(newer.hasChanged)
+    #expect(!ModuleFile(memory: [1], number: 0).hasChanged)
+  }
+
   @Test func `another file under the name is refused`() throws {
     let path = try put("a", [1])
     let inode = try Syscalls.status(path).inode

@@ -117,7 +117,14 @@ final class OutputFileTests {
     #expect(names() == ["fifo"])
   }
 
-  @Test func `a device is written through`() throws { try write("/dev/null", "gone") }
+  @Test func `a device is written through, and is one afterwards`() throws {
+    try write("/dev/null", "gone")
+    // A file put in its place would have what was written.
+    #expect(try InputFile.read("/dev/null").isEmpty)
+    let left = try Syscalls.open("/dev/null", flags: O_WRONLY)
+    try Syscalls.writeAll(left.raw, [1])
+    #expect(try InputFile.read("/dev/null").isEmpty)
+  }
 
   @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
   func `the target's own output behind a descriptor is added to, never replaced`(path: String)

@@ -56,7 +56,7 @@ enum SampleEvents {
       .memberReading(member(nil)),
       .memberEnded(ProcessID(50), at: Instant(nanoseconds: 12)),
       .treeRound(at: Instant(nanoseconds: 13), cpu: Nanoseconds(.max)),
-      .treeRound(at: Instant(nanoseconds: 14), cpu: nil),
+      .treeRound(at: Instant(nanoseconds: 14), cpu: nil, stolen: Nanoseconds(15)),
       .executed(at: Instant(nanoseconds: 14), executable: Array("/bin/sh".utf8)),
       .stopped(true, at: Instant(nanoseconds: 15)),
       .stopped(false, at: Instant(nanoseconds: 16)),

@@ -105,11 +105,10 @@ import Testing
     #expect(text == "futex, 2 different addresses, held by thread 102 ho\nlder")
   }
 
-  private func frames(_ names: String) -> [ThreadDump.Frame] {
+  private func frames(_ names: String) -> [Summary.Frame] {
     names.map {
-      ThreadDump.Frame(
-        Summary.Frame(function: String($0), module: "m", offset: "0x1", found: .cfi),
-        isInApp: true)
+      Summary.Frame(
+        function: String($0), module: "m", offset: "0x1", found: .cfi, inApp: true)
     }
   }
 

@@ -8,11 +8,10 @@ enum SampleDump {
     _ function: String?, _ module: String, _ offset: String, functionOffset: UInt64? = 0x1c,
     file: String? = nil, line: Int? = nil, inlined: Bool = false, inApp: Bool = false,
     found: FrameSource = .cfi
-  ) -> ThreadDump.Frame {
-    ThreadDump.Frame(
-      Summary.Frame(
-        function: function, functionOffset: functionOffset, module: module, offset: offset,
-        file: file, line: line, inlined: inlined, found: found), isInApp: inApp)
+  ) -> Summary.Frame {
+    Summary.Frame(
+      function: function, functionOffset: functionOffset, module: module, offset: offset,
+      file: file, line: line, inlined: inlined, found: found, inApp: inApp)
   }
 
   private static let start = [

@@ -43,31 +43,13 @@ enum Samples {
 
   /// Nothing could be measured: attached to another user's process, say.
   static var unmeasured: Summary {
-    Summary(
-      perfwatch: .init(version: "0.1.0", commit: nil),
-      target: .init(pid: 1, executable: nil, command: [], launched: false, startTicks: nil),
-      host: .init(
-        name: "box", kernel: "6.18.5", architecture: "x86_64", cores: 8, container: false),
-      run: .init(
-        startedAt: "2026-11-02T10:00:00.000Z", startMonotonic: 0, duration: .zero, complete: true,
-        endedBy: nil),
-      exit: .init(code: nil, signal: nil, perfwatch: nil), metrics: Metrics(),
-      cpu: .init(
-        user: nil, system: nil, total: nil, averagePercent: nil, peakPercent: nil, byThread: []),
-      memory: .init(
-        footprintPeak: nil, footprintAtEnd: nil, footprintSlopePerSecond: nil, residentPeak: nil,
-        proportional: nil, parts: nil),
-      threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []), tree: nil, loops: [],
-      stalls: [], stallsOmitted: 0,
-      stallTotals: .init(count: nil, total: nil, longest: nil), groups: [],
-      series: .init(
-        period: .milliseconds(100), startMonotonic: 0, cpuPercent: [], footprint: [], threads: [],
-        perThreadCPU: []),
-      observer: .init(
-        cpu: nil, cpuPercent: nil, residentPeak: nil, probes: 0, lateProbes: 0, stops: 0,
-        stopTotal: .zero, stopLongest: .zero, capturesWithoutStop: 0, droppedEvents: 0,
-        capabilities: Capabilities()),
-      warnings: [], verdict: .init(result: .none, rules: []))
+    var summary = SampleSummary.empty
+    summary.host = .init(
+      name: "box", kernel: "6.18.5", architecture: "x86_64", cores: 8, container: false)
+    summary.run.startedAt = "2026-11-02T10:00:00.000Z"
+    summary.run.complete = true
+    summary.series.period = .milliseconds(100)
+    return summary
   }
 
   /// Names that try to drive the terminal, to be wide, to be no text, to forge a line.

@@ -90,7 +90,7 @@ import Testing
             at: Clock.now(), late: .zero, skipped: 0, clock: nil, clockAgain: { nil },
             isFirst: isFirst, &source, into: &out)
           _ = process.memory(at: Clock.now(), anyThread: sampler.anyThread, &source)
-          _ = tree.round(at: Clock.now(), isFirst: isFirst, &source, into: &out)
+          _ = tree.round(at: Clock.now(), isFirst: isFirst, isSlow: true, &source, into: &out)
         }
         _ = sampler.slowBeat(&source, into: &out)
         _ = try? PidFD(OwnProcess.pid)

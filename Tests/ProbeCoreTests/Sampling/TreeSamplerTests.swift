@@ -14,8 +14,9 @@ import Testing
       sampler = TreeSampler(source, isLaunched: false)
     }
 
-    mutating func round() -> [ProbeEvent] {
-      let frames = sampler.round(at: Script.at(0), isFirst: isFirst, &source, into: &out)
+    mutating func round(isSlow: Bool = false) -> [ProbeEvent] {
+      let frames = sampler.round(
+        at: Script.at(0), isFirst: isFirst, isSlow: isSlow, &source, into: &out)
       isFirst = false
       let result = events(&out)
       #expect(frames == result.count)
@@ -102,6 +103,29 @@ import Testing
       if case .memberReading(let reading) = event { reading.pid.rawValue } else { nil }
     }
     #expect(read == [500])
+  }
+
+  @Test func `what the hypervisor took is counted from the first look`() {
+    let tree = ScratchProc()
+    tree.process(500, parent: 1)
+    var rig = Rig(tree)
+    func stolen(_ isSlow: Bool, _ rig: inout Rig) -> [Nanoseconds?] {
+      rig.round(isSlow: isSlow).compactMap { event in
+        if case .treeRound(_, _, let stolen) = event { .some(stolen) } else { nil }
+      }
+    }
+    func machine(_ ticks: Int) { tree.write("stat", "cpu  1 2 3 4 5 6 7 \(ticks) 0 0\n") }
+    #expect(stolen(true, &rig) == [nil])  // no such file
+    machine(70)
+    #expect(stolen(false, &rig) == [.zero])
+    machine(75)
+    #expect(stolen(false, &rig) == [nil])
+    // 5 ticks of 10 ms, and up to one that rounding hides.
+    #expect(stolen(true, &rig) == [.milliseconds(60)])
+    tree.write("stat", "cpu  1 2")
+    #expect(stolen(true, &rig) == [nil])
+    machine(3)  // another machine after a move: runs backwards
+    #expect(stolen(true, &rig) == [.zero])
   }
 
   @Test func `hostile names pass through`() {

@@ -51,6 +51,26 @@ struct DemanglerTests {
       "function signature specialization <Arg[0] = Exploded> of main.f(() -> ()) -> ()",
       "main.f(() -> ()) -> ()"
     ),
+    (
+      "merged generic specialization <Swift.Int> of function signature specialization "
+        + "<Arg[0] = Dead, Arg[1] = [Closure Propagated : static Swift.Int.> infix(Swift.Int, "
+        + "Swift.Int) -> Swift.Bool]> of main.sorted<A where A: Swift.Comparable>([A]) -> [A]",
+      "main.sorted<A where A: Comparable>([A]) -> [A]"
+    ),
+    (
+      "partial apply forwarder for generic partial specialization <Swift.Int> of "
+        + "closure #1 (Swift.Int) -> () in main.f() -> ()",
+      "partial apply forwarder for closure #1 (Int) -> () in main.f() -> ()"
+    ),
+    (
+      "function signature specialization <Arg[2] = Dead> of static Swift.String.f(_: Swift.Int) -> ()",
+      "static String.f(_: Int) -> ()"
+    ),
+    ("main.f(merged : Swift.Int) -> ()", "main.f(merged : Int) -> ()"),
+    (
+      "function signature specialization <Arg[0] = Dead of main.f()",
+      "function signature specialization <Arg[0] = Dead of main.f()"
+    ),
     ("main.x.modify : Swift.Int with unmangled suffix \".resume.0\"", "main.x.modify : Int"),
     ("MySwift.Thing.f()", "MySwift.Thing.f()"), ("main.(x in y)", "main.(x in y)"), ("(", "("),
     ("", ""),

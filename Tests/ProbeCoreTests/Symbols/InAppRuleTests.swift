@@ -9,7 +9,7 @@ struct InAppRuleTests {
     ("/usr/lib/x86_64-linux-gnu/libc.so.6", false), ("/lib/ld-musl-x86_64.so.1", false),
     ("/lib64/ld-linux-x86-64.so.2", false), ("/usr/libexec/x", false),
     ("/nix/store/a/lib/x.so", false),
-    ("/opt/swift/usr/lib/swift/linux/libswiftCore.so", false),
+    ("/opt/toolchain/usr/lib/swift/linux/libswiftCore.so", false),
     ("/home/me/.rustup/toolchains/stable/lib/rustlib/x/lib/libstd.so", false),
     ("/usr/local/lib/gcc/x/libgcc_s.so", false), ("/usrx/lib/libmine.so", true),
     ("/libmine/a.so", true),

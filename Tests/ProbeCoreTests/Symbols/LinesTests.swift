@@ -46,7 +46,7 @@ struct LinesTests {
 
   @Test func `clang's files without a table of ranges have lines as well`() throws {
     let built = Compiled()
-    guard built.shell("command -v clang || true") != "" else { return }
+    if built.shell("command -v clang || true").isEmpty { try Test.cancel("there is no clang") }
     built.shell("clang -O1 -g -o a a.c")
     let main = try #require(built.addresses()["main"])
     let frame = try #require(frames(built, "a", main).stacks[0].last)

@@ -48,6 +48,52 @@ struct PerfMapTests {
     #expect(map(text)?.isCut == false)
   }
 
+  @Test func `a map that has grown is asked for its new lines, and what was found stays`() throws {
+    let old = "100 10 first\n200 10 second\n300 10 hal"
+    let before = try #require(map(old))
+    let early = before.find([0x105, 0x205, 0x405]).mapValues { SafeText.decode($0) }
+    #expect(early == [0x105: "first", 0x205: "second"])
+    // The half line is whole now, the second function was replaced, the first line is damaged: who
+    // read all of it again would lose it.
+    let new = "xxx 10 first\n200 10 second\n300 10 half\n204 4 newer\n400 10 fourth\n"
+    let grown = try #require(
+      PerfMap(SymbolFile(memory: Array(new.utf8)), ownedBy: [], known: before))
+    let late = grown.find([0x105, 0x205, 0x305, 0x405, 0x505]).mapValues { SafeText.decode($0) }
+    #expect(late == [0x105: "first", 0x205: "newer", 0x305: "half", 0x405: "fourth"])
+    #expect(grown.find([0x205]).mapValues { SafeText.decode($0) } == [0x205: "newer"])
+  }
+
+  @Test func `of a gigabyte the end is read, in bounded memory`() throws {
+    let built = Compiled()
+    // A hole for most of it, then five megabytes of lines.
+    built.shell(
+      """
+      truncate -s 1000M big.map
+      awk 'BEGIN { for (i = 0; i < 100000; i++)
+        printf "%x 40 LazyCompile:*function%d /app/file.js:%d\\n", 4096 + i * 64, i, i % 999 }' >> big.map
+      """)
+    let file = try SymbolFile.open(built.path("big.map"))
+    #expect(file.size > 1000 << 20)
+    // Debug builds are slow; what the whole limit takes is in Docs/symbols.md.
+    let big = try #require(PerfMap(file, ownedBy: [file.owner], sizeLimit: 8 << 20))
+    #expect(big.isCut)
+    let before = try #require(OwnMemory.residentPeak())
+    let found = big.find(Set((3000..<6000).map { UInt64(4096 + 64 * $0) }))
+    let after = try #require(OwnMemory.residentPeak())
+    #expect(found.count == 3000)
+    let name = found[4096 + 64 * 3007].map { SafeText.decode($0) }
+    #expect(name == "LazyCompile:*function3007 /app/file.js:10")
+    // Other tests of this process run beside it, so the limit is far from tight.
+    #expect(after - before < 300 << 20)
+  }
+
+  @Test func `lines that all cover everything take no longer for it`() throws {
+    let lines = String(repeating: "0 ffffffffffffffff everywhere\n", count: 30_000)
+    let hostile = try #require(map(lines))
+    let found = hostile.find(Set((0..<4000).map { UInt64($0 * 16) }))
+    #expect(found.count == 4000)
+  }
+
   @Test func `a line that never ends costs no memory and hides no other`() {
     let text = "100 10 \(String(repeating: "x", count: 700_000))\n200 10 second\n"
     #expect(name(text, 0x205) == "second")

@@ -1,3 +1,4 @@
+@unsafe @preconcurrency internal import Glibc
 internal import Testing
 
 @testable import ProbeCore
@@ -69,6 +70,54 @@ internal import Testing
     try unwinder.refreshMap()
     let frames = unwinder.unwind(snapshot(0x1_0000_1000, words)).stack.frames
     #expect(frames.map(\.programCounter) == [0x1_0000_1000, 0x1_0000_1021])
+  }
+
+  @Test func `a file that was written into is read anew after a refresh, in the same place`() throws
+  {
+    let folder = Launching.temporaryDirectory()
+    defer { Launching.removeDirectory(folder) }
+    let path = folder + "/a.so"
+    func write(_ builder: ELFBuilder) throws {
+      let file = try Syscalls.open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+      try Syscalls.writeAll(file.raw, builder.bytes)
+    }
+    var builder = ELFBuilder()
+    try write(builder)
+    let inode = try Syscalls.status(path).inode
+    let map = line(0x1_0000_0000, inode: Int(inode)) + Self.stack
+    let space = AddressSpace(
+      cache: ModuleCache(), pageSize: 4096,
+      readMap: { () throws(SystemError) in Array(map.utf8) },
+      opener: { _, _ in
+        // A mapping that is in no map_files, so that the path has to do.
+        try? ModuleFile.open(
+          OwnProcess.pid,
+          ModuleLocation(
+            start: 1 << 60, end: 1 << 61, deviceMajor: 0, deviceMinor: 0, inode: inode,
+            path: Array(path.utf8)))
+      })
+    let unwinder = Unwinder(space)
+    let words: [UInt64] = [0x1_0000_1011, 0x1_0000_1021, 0, 0]
+    #expect(unwinder.unwind(snapshot(0x1_0000_1000, words)).stack.frames.count == 2)
+    try unwinder.refreshMap()
+    let changes = unwinder.codeChanges
+    // The new function has one more word on its stack from its first byte on.
+    builder.instructions = [0x0e, 16]
+    try write(builder)
+    try unwinder.refreshMap()
+    #expect(unwinder.codeChanges == changes + 1)
+    let frames = unwinder.unwind(snapshot(0x1_0000_1000, words)).stack.frames
+    #expect(frames.map(\.programCounter) == [0x1_0000_1000, 0x1_0000_1021])
+  }
+
+  @Test func `the empty map of a process at its end does not replace what was known`() throws {
+    let scene = Scene()
+    scene.map = line(0x1_0000_0000, inode: 1) + Self.stack
+    let unwinder = Unwinder(scene.space)
+    #expect(unwinder.unwind(snapshot(0x1_0000_1000, [0])).stack.truncation == nil)
+    scene.map = ""
+    #expect(throws: SystemError.self) { try unwinder.refreshMap() }
+    #expect(unwinder.unwind(snapshot(0x1_0000_1000, [0])).stack.truncation == nil)
   }
 
   @Test func `a return address in no code is a damaged stack`() {
