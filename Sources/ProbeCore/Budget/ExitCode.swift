@@ -12,13 +12,22 @@ public enum ExitCode {
   public static let timeout: Int32 = 124
   /// perfwatch itself failed: usage, permission, output.
   public static let failure: Int32 = 125
+  /// `check` and `compare`: the verdict is bad.
+  public static let badVerdict: Int32 = 1
   /// `report`, `check` and the like: unreadable input or wrong usage.
   public static let unreadableInput: Int32 = 2
 
   /// The code for a finished run; nil while the target's own is still to come.
   ///
-  /// - Parameter failed: perfwatch could not do what it was asked for (an output was not written).
-  public static func of(_ summary: Summary, failed: Bool = false) -> Int32? {
+  /// - Parameters:
+  ///   - failed: perfwatch could not do what it was asked for (an output was not written).
+  ///   - budget: what a bad verdict exits with.
+  public static func of(
+    _ summary: Summary, failed: Bool = false, budget: BudgetSettings? = nil
+  ) -> Int32? {
+    let budgetCode = budget?.exitCode ?? budgetFailed
+    // It was us who ended the target.
+    if summary.run.endedBy == .budget { return failed ? failure : budgetCode }
     if summary.target.launched {
       if summary.run.endedBy == .timeout { return timeout }
       if let signal = summary.exit.signal { return signal.saturatedAdding(128) }
@@ -30,8 +39,13 @@ public enum ExitCode {
     if failed { return failure }
     switch summary.verdict.result {
     case .pass, .none: return success
-    case .fail: return budgetFailed
-    case .indeterminate: return indeterminate
+    case .fail: return budgetCode
+    case .indeterminate:
+      switch budget?.indeterminate ?? .report {
+      case .report: return indeterminate
+      case .fail: return budgetCode
+      case .pass: return success
+      }
     }
   }
 }

@@ -211,12 +211,24 @@ public struct Summary: Sendable, Equatable, Codable {
     public var limit: Double
     public var unit: String
     public var why: String?
+    /// What the user calls the rule.
+    public var name: String? = nil
+    /// The key of the metric.
+    public var metric: String? = nil
+    /// How far `actual` is on the good side of `limit`; below zero on the other. In `unit`.
+    public var margin: Double? = nil
+    /// How far the true value may be from `actual`, to either side. In `unit`.
+    public var error: Double? = nil
+    /// The number of the stall that broke the rule.
+    public var stall: Int? = nil
   }
 }
 
 /// Why watching ended.
 public enum EndReason: String, Sendable, Codable, CaseIterable {
   case exit, duration, interrupt, detach, timeout
+  /// A budget failed under `--abort-on-fail`.
+  case budget
 }
 
 public enum VerdictResult: String, Sendable, Codable {

@@ -15,6 +15,9 @@ enum EndingText {
       guard let status else { return ("ended after \(time), exit status not known", .plain) }
       return ("\(status.text) after \(time)", role)
     case .timeout: return ("ended by --timeout after \(time)\(tail)", .bad)
+    case .budget:
+      let what = summary.target.launched ? "ended by" : "let go because of"
+      return ("\(what) --abort-on-fail after \(time)\(tail)", .bad)
     case .interrupt: return ("interrupted after \(time)\(tail)", role)
     case .duration: return ("watched for \(time)" + (tail.isEmpty ? "; it goes on" : tail), role)
     case .detach: return ("let go after \(time)" + (tail.isEmpty ? "; it goes on" : tail), role)

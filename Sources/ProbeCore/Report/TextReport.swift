@@ -3,12 +3,21 @@
 
 /// Renders a summary as text.
 public enum TextReport {
+  /// How much of it.
+  public enum Extent: Sendable { case whole, verdict }
+
   /// The report, ending with a newline. Every name of the target's is escaped; without
   /// `style.color` there is no control character but the newline, without `style.unicode` only
   /// ASCII.
-  public static func render(_ summary: Summary, style: TextStyle) -> String {
+  public static func render(
+    _ summary: Summary, style: TextStyle, _ extent: Extent = .whole
+  ) -> String {
     var layout = ReportLayout(style: style)
     ReportSections.header(summary, &layout)
+    if extent == .verdict {
+      ReportSections.verdict(summary, &layout)
+      return layout.rendered()
+    }
     layout.blank()
     ReportSections.figures(summary, &layout)
     ReportSections.threads(summary, &layout)
@@ -78,48 +87,6 @@ enum ReportSections {
       let advice = DisplayText.safe(warning.advice, isUnicode: isUnicode)
       layout.add(.sentence(lead: "warning: ", leadRole: .warning, text: message, role: .plain))
       layout.add(.sentence(lead: "         ", leadRole: .plain, text: advice, role: .dim))
-    }
-  }
-
-  static func verdict(_ summary: Summary, _ layout: inout ReportLayout) {
-    let isUnicode = layout.style.unicode
-    guard summary.verdict.result != .none else { return }
-    layout.blank()
-    var head = StyledLine("verdict: ")
-    head.append(summary.verdict.result.rawValue, summary.verdict.result.role)
-    layout.add(.line(head))
-    for rule in summary.verdict.rules {
-      let lead = "  \(rule.result.mark(isUnicode: isUnicode)) "
-      let unit = MetricUnit(rawValue: rule.unit)
-      let actual = rule.actual.map { value in
-        unit?.text(value) ?? Units.fixed(value, decimals: 2) + " " + rule.unit
-      }
-      var text = rule.text + ": " + (actual ?? Units.notMeasured)
-      if rule.level != "error" { text += " (\(rule.level))" }
-      if let why = rule.why { text += "; \(why)" }
-      layout.add(
-        .sentence(
-          lead: lead, leadRole: rule.result.role,
-          text: DisplayText.safe(text, isUnicode: isUnicode), role: .plain))
-    }
-  }
-}
-
-extension VerdictResult {
-  var role: TextRole {
-    switch self {
-    case .pass: .good
-    case .fail: .bad
-    case .indeterminate: .warning
-    case .none: .plain
-    }
-  }
-
-  func mark(isUnicode: Bool) -> String {
-    switch self {
-    case .pass: isUnicode ? "\u{2713}" : "ok  "
-    case .fail: isUnicode ? "\u{2717}" : "FAIL"
-    case .indeterminate, .none: isUnicode ? "?" : "?   "
     }
   }
 }

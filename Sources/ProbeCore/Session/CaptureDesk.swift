@@ -34,12 +34,13 @@ struct OwnStops: Sendable, Equatable {
   static let windowsKept = 8
 
   /// - Parameters:
-  ///   - asked: when we began to stop it; it went to sleep between then and `takenAt`.
+  ///   - asked: when we began to stop it. It went to sleep between then and its release: we may learn of
+  ///     its stop before it has left its CPU.
   ///   - wasBlocked: it was waiting in the kernel, and went back to that afterwards.
   mutating func add(_ snapshot: StackSnapshot, asked: Instant, wasBlocked: Bool) {
     guard snapshot.stopTime > .zero else { return }
     sleeps += wasBlocked ? 2 : 1
-    windows.append(asked...max(asked, snapshot.takenAt))
+    windows.append(asked...max(asked, snapshot.takenAt + snapshot.stopTime))
     if windows.count > Self.windowsKept { windows.removeFirst() }
   }
 }

@@ -10,6 +10,8 @@ struct Limits {
   private(set) var hasTimedOut = false
   private(set) var hasStoppedWatching = false
   private var hasReachedDuration = false
+  /// A budget ended the run.
+  private(set) var hasAborted = false
 
   init(_ configuration: WatchConfiguration, start: Instant) {
     duration = configuration.duration.map { start + $0 }
@@ -19,6 +21,23 @@ struct Limits {
 
   /// The next deadline.
   var next: Instant? { [duration, timeout, kill].compactMap { $0 }.min() }
+
+  /// Ends the run because a budget is broken: a launched target is asked to end, an attached one is let
+  /// go.
+  ///
+  /// - Returns: the signals that are due for the target.
+  mutating func abort(at time: Instant, isLaunched: Bool, _ control: WatchControl) -> [Int32] {
+    guard !hasAborted, !hasTimedOut else { return [] }
+    hasAborted = true
+    // What ended the run stays what ended it.
+    timeout = nil
+    guard isLaunched else {
+      stopWatching(control)
+      return []
+    }
+    kill = time + killAfter
+    return [SignalNumber.terminate]
+  }
 
   /// Asks the poller for its last look.
   mutating func stopWatching(_ control: WatchControl) {
@@ -50,6 +69,7 @@ struct Limits {
 
   /// Why watching ended.
   func reason(or other: EndReason, exited: Bool) -> EndReason {
+    if hasAborted { return .budget }
     if hasTimedOut { return .timeout }
     if exited && other == .exit { return .exit }
     return hasReachedDuration ? .duration : other

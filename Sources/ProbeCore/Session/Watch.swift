@@ -213,6 +213,7 @@ public struct Watch: ~Copyable {
       }
     }
     policy.target = control.read { $0.held?.pid }
+    let display = BudgetWatch.wrap(display, configuration.budget, control)
     var recorder = RecorderThread(
       queue: queue, file: SendableFile(recording), display: display,
       stacks: desk.map {
@@ -231,7 +232,9 @@ public struct Watch: ~Copyable {
     }
     var summary = state.summary()
     let failure = results.recordingFailure
-    summary.exit.perfwatch = ExitCode.of(summary, failed: failure != nil)
+    if let budget = configuration.budget { summary.verdict = Judge.verdict(summary, budget) }
+    summary.exit.perfwatch = ExitCode.of(
+      summary, failed: failure != nil, budget: configuration.budget)
     return WatchResult(
       summary: summary, outputFailure: failure.map { Self.text($0, doing: "write the recording") })
   }
@@ -261,6 +264,9 @@ public struct Watch: ~Copyable {
       // With a duration the poller ends before the target does.
       if facts.1 && limits.hasStoppedWatching { return limits.reason(or: reason, exited: false) }
       for signal in limits.due(at: now, control) { send(signal) }
+      if control.read({ $0.isBudgetLost }) {
+        for signal in limits.abort(at: now, isLaunched: isLaunched, control) { send(signal) }
+      }
     }
   }
 

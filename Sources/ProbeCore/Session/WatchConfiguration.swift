@@ -15,6 +15,8 @@ public struct WatchConfiguration: Sendable {
   public var measuresProportional = false
   /// How stalls are watched; nil for not at all.
   public var stalls: StallSettings? = StallSettings()
+  /// What to judge the run by; nil for no verdict.
+  public var budget: BudgetSettings?
   public var build: Summary.Build
   /// The root of the process file system.
   public var procRoot = "/proc"

@@ -31,6 +31,8 @@ final class WatchControl: Sendable {
     var jobResumed = false
     /// End watching; the target goes on.
     var stopsWatching = false
+    /// A budget is broken for good, and the run is to end for that.
+    var isBudgetLost = false
     var isWatchingDone = false
     var exit: TargetExit?
     /// How often perfwatch itself was stopped: time that must not count as lateness.

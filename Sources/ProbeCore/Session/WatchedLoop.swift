@@ -4,6 +4,9 @@
 final class WatchedLoop {
   var sampler: LoopSampler
   var trace: WaitTrace?
+  /// Opened, and to be gone on with at the next probe that finds the thread at rest. Opening takes the
+  /// kernel up to 0.2 s, in which a turn can begin that no record tells of.
+  private var openedTrace: WaitTrace?
   var switches = SwitchReader(from: Clock.now())
   var detector: LoopDetector
   /// Records since `countedSince`, to notice a thread that waits too often to be traced.
@@ -45,12 +48,21 @@ final class WatchedLoop {
   func beginTracing(_ points: TracePoints) {
     guard mayBeTraced, trace == nil, detector.isAtRest else { return }
     mayBeTraced = false
-    trace = Self.trace(sampler.tid, points)
-    guard trace != nil else { return }
+    openedTrace = Self.trace(sampler.tid, points)
+  }
+
+  /// From the probe that was just taken on.
+  private func goOnWithRecords(_ probe: ThreadProbe, _ source: borrowing ProcSource) {
+    guard openedTrace != nil, detector.isAtRest else { return }
+    trace = openedTrace.take()
     switches.end()
     countedSince = Clock.now()
     detector.goOnWithRecords()
+    takeRecords(source, since: probe.at + (.zero - Self.probeTime))
   }
+
+  /// A probe takes that long at the most, unless we lose the CPU meanwhile. Chosen.
+  private static let probeTime = Nanoseconds.milliseconds(1)
 
   private static func trace(_ tid: ThreadID, _ points: TracePoints) -> WaitTrace? {
     // Not permitted, or the thread is gone: then probes alone tell.
@@ -97,6 +109,7 @@ final class WatchedLoop {
       detector.take(probe)
       lastProbe = probe
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
+      goOnWithRecords(probe, source)
     } catch {
       if error == .gone { isGone = true }
     }
@@ -127,10 +140,12 @@ final class WatchedLoop {
     return result
   }
 
-  func takeRecords(_ source: borrowing ProcSource) {
+  func takeRecords(
+    _ source: borrowing ProcSource, since start: Instant = Instant(nanoseconds: 0)
+  ) {
     guard trace != nil else { return }
     var records: [(Instant, WaitTraceRecord)] = []
-    let isUpToDate = trace?.take { records.append(($0, $1)) } ?? true
+    let isUpToDate = trace?.take { if $0 >= start { records.append(($0, $1)) } } ?? true
     for (time, record) in records {
       switch record {
       case .entered(let call, _, _, _)

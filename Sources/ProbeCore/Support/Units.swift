@@ -3,7 +3,7 @@
 
 /// What a text with a unit measures.
 public enum Quantity: String, Sendable, CaseIterable {
-  case duration, size, share, rate
+  case duration, size, share, rate, growth
 
   /// The accepted forms, for messages and help.
   public var accepted: String {
@@ -12,6 +12,7 @@ public enum Quantity: String, Sendable, CaseIterable {
     case .size: "B, K M G T and KiB MiB GiB TiB (1024), kB MB GB TB (1000); a bare number is bytes"
     case .share: "% of one core or cpu, as in 80% or 1.5cpu"
     case .rate: "Hz, /s, /min, /h, as in 10Hz or 5/min; a bare number is Hz"
+    case .growth: "a size and /s, /min or /h, as in 1MiB/min"
     }
   }
 }

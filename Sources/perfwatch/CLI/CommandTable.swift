@@ -3,7 +3,7 @@
 internal import ProbeCore
 
 enum CommandName: String, Sendable, CaseIterable {
-  case run, attach, dump, report, version, help
+  case run, attach, dump, report, check, compare, metrics, version, help
 }
 
 /// One command, as help shows it.
@@ -80,6 +80,39 @@ enum CommandTable {
       ],
       usageExitCode: 2),
     CommandSpec(
+      name: .check, title: "judge a run that is over by budgets",
+      usage: "perfwatch check [options] SUMMARY",
+      examples: [
+        .init(
+          command: "perfwatch check out.json --budget 'stall.longest<250ms'",
+          what: "a file of --summary"),
+        .init(
+          command: "perfwatch check run.pwrec --cpu-budget 80% --export junit=out.xml",
+          what: "a recording; the verdict for a CI system"),
+      ],
+      notes: [
+        "Exits with 0 when all budgets hold, 1 when one failed or could not be judged, 2 when the "
+          + "file cannot be read."
+      ],
+      usageExitCode: 2),
+    CommandSpec(
+      name: .compare, title: "hold runs before and after a change against each other",
+      usage: "perfwatch compare [options] BASE HEAD",
+      examples: [
+        .init(command: "perfwatch compare base.json head.json", what: "one run each"),
+        .init(
+          command: "perfwatch compare b1.json,b2.json,b3.json,b4.json,b5.json h1.json,...",
+          what: "several each: with five, changes are told from noise"),
+      ],
+      notes: [
+        "Exits with 0 when nothing is worse, 1 when something is, 2 when a file cannot be read."
+      ],
+      usageExitCode: 2),
+    CommandSpec(
+      name: .metrics, title: "list what budgets can name",
+      usage: "perfwatch metrics [--json]",
+      examples: [.init(command: "perfwatch metrics", what: "keys, units, what each needs")]),
+    CommandSpec(
       name: .version, title: "print the version",
       usage: "perfwatch version [--json]",
       examples: [
@@ -129,7 +162,8 @@ enum HelpPage: String, Sendable, CaseIterable {
         ),
         ("126", "run: the program was found but cannot be executed"),
         ("127", "run: the program was not found"),
-        ("2", "report: usage, or a file that cannot be read"),
+        ("1", "check: a budget failed or could not be judged; compare: worse"),
+        ("2", "report, check, compare: usage, or a file that cannot be read"),
       ]
     case .units: Quantity.allCases.map { ($0.rawValue, $0.accepted) }
     case .formats: ReporterCatalog.all.map { ($0.name, $0.title) }

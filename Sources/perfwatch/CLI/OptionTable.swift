@@ -16,6 +16,9 @@ struct OptionBag {
   var format: String?
   var isJSON = false
   var dump = DumpOptions()
+  var configPath: String?
+  var metrics: [String] = []
+  var printsConfig = false
 }
 
 /// One option.
@@ -34,6 +37,7 @@ struct OptionSpec: Sendable {
     case threads = "Threads"
     case frames = "Frames"
     case stalls = "Stalls"
+    case budgets = "Budgets"
     case ending = "Ending"
     case output = "Output"
     case display = "Display"
@@ -69,9 +73,9 @@ struct OptionSpec: Sendable {
 
 enum OptionTable {
   static let watchers: [CommandName] = [.run, .attach]
-  private static let writers: [CommandName] = [.run, .attach, .report]
+  private static let writers: [CommandName] = [.run, .attach, .report, .check]
 
-  static let all: [OptionSpec] = watching + stalls + ending + output + display + dump
+  static let all: [OptionSpec] = watching + stalls + budgets + ending + output + display + dump
 
   /// The options a command knows, in the order of help.
   static func options(of command: CommandName) -> [OptionSpec] {
@@ -147,7 +151,8 @@ enum OptionTable {
       help: "store and show all arguments, not only option names"
     ) { bag, _ in bag.watch.showsCommand = true },
     OptionSpec(
-      short: nil, long: "json", value: .none, commands: [.version, .dump], group: .output,
+      short: nil, long: "json", value: .none, commands: [.version, .dump, .metrics, .compare],
+      group: .output,
       help: "print JSON"
     ) { bag, _ in bag.isJSON = true },
   ]
@@ -171,7 +176,7 @@ enum OptionTable {
     ) { bag, text throws(ValueProblem) in bag.watch.progress = try Values.choice(text) },
     OptionSpec(
       short: nil, long: "color", value: .choice("WHEN", ColorChoice.allCases.map(\.rawValue)),
-      commands: writers, group: .display, help: "colour"
+      commands: writers + [.compare], group: .display, help: "colour"
     ) { bag, text throws(ValueProblem) in bag.watch.output.color = try Values.choice(text) },
     OptionSpec(
       short: "h", long: "help", value: .none, commands: CommandName.allCases, group: .display,

@@ -8,6 +8,11 @@ enum ParsedCommand: Sendable, Equatable {
   case attach(AttachRequest)
   case dump(ParsedDump)
   case report(ReportRequest)
+  case check(CheckRequest)
+  case compare(CompareRequest)
+  /// `perfwatch check --print-config`.
+  case printConfig
+  case metrics(isJSON: Bool)
   case version(isJSON: Bool)
   case help(HelpTopic)
   /// `--dump-cli json`: the tables as JSON, for tests, man pages and completions.
@@ -50,6 +55,34 @@ struct ReportRequest: Sendable, Equatable {
   var output: OutputOptions
 }
 
+/// `perfwatch check`.
+struct CheckRequest: Sendable, Equatable {
+  /// A summary or a recording.
+  var file: String
+  var budget: BudgetSettings
+  var baseline: BaselineOptions
+  var output: OutputOptions
+}
+
+/// `perfwatch compare`.
+struct CompareRequest: Sendable, Equatable {
+  /// A file, or several with commas between.
+  var base: String
+  var head: String
+  var gates: ComparisonGates
+  var indeterminate: IndeterminatePolicy
+  var isJSON: Bool
+  var color: ColorChoice
+}
+
+/// Budgets made from earlier runs.
+struct BaselineOptions: Sendable, Equatable {
+  /// A file, or several with commas between.
+  var path: String?
+  /// How much more than the baseline is allowed, as a part of it.
+  var regression = ComparisonGates().relative
+}
+
 /// Options of `run` and `attach`.
 struct WatchOptions: Sendable, Equatable {
   /// Stop watching after this long.
@@ -67,6 +100,8 @@ struct WatchOptions: Sendable, Equatable {
   var showsCommand = false
   var stalls = StallSettings()
   var watchesStalls = true
+  var budget = BudgetSettings()
+  var baseline = BaselineOptions()
   var recordPath: String?
   var isLive = false
   var progress = ProgressChoice.auto
@@ -89,6 +124,8 @@ struct OutputOptions: Sendable, Equatable {
   /// The final text goes here instead of to stderr (`report`: stdout); `-` is stdout.
   var reportPath: String?
   var summaryPath: String?
+  /// Where the summary of a run goes if no budget failed.
+  var baselinePath: String?
   var exports: [Export] = []
   var isQuiet = false
   /// How often `-v` was given.

@@ -9,24 +9,45 @@ struct Parser {
   private var next = 0
   private let command: CommandSpec
   private let options: [OptionSpec]
-  private var bag = OptionBag()
+  private var bag: OptionBag
   private var operands: [String] = []
   private var given: [String] = []
+  private var texts: [(long: String, text: String)] = []
+  private let base: OptionBag
   private var wantsHelp = false
+
+  /// What a command line says, with what the rest of the program has to know of how it was said.
+  struct Reading {
+    var command: ParsedCommand
+    /// nil where a configuration has no say.
+    var configured: CommandName?
+    var configPath: String?
+    /// The options in the order of the words, with their texts.
+    var given: [(long: String, text: String)] = []
+  }
 
   /// - Parameter words: the arguments without the program's own name.
   static func parse(_ words: [String]) throws(UsageError) -> ParsedCommand {
+    try read(words).command
+  }
+
+  /// - Parameters:
+  ///   - words: the arguments without the program's own name.
+  ///   - base: what a configuration has set.
+  static func read(
+    _ words: [String], base: OptionBag = OptionBag()
+  ) throws(UsageError) -> Reading {
     guard let first = words.first else {
       throw UsageError(message: "no command", exitCode: 125, help: .usage)
     }
     switch first {
-    case "--help", "-h": return .help(.overview)
+    case "--help", "-h": return Reading(command: .help(.overview))
     case "--version", "-V":
-      var parser = Parser(["version"] + words.dropFirst(), CommandTable.spec(.version))
-      return try parser.parseCommand()
+      var parser = Parser(["version"] + words.dropFirst(), CommandTable.spec(.version), base)
+      return Reading(command: try parser.parseCommand())
     case "--dump-cli":
       guard words.dropFirst() == ["json"] else { throw top("--dump-cli takes one word: json") }
-      return .dumpTables
+      return Reading(command: .dumpTables)
     case _ where first.hasPrefix("-"):
       throw top(
         "'\(first)' stands before the command; options go after it, as in "
@@ -34,12 +55,18 @@ struct Parser {
     default: break
     }
     guard let name = CommandName(rawValue: first) else { throw unknownCommand(first) }
-    var parser = Parser(words, CommandTable.spec(name))
-    return try parser.parseCommand()
+    var parser = Parser(words, CommandTable.spec(name), base)
+    let command = try parser.parseCommand()
+    let isConfigured = parser.options.contains { $0.long == "config" } && !parser.wantsHelp
+    return Reading(
+      command: command, configured: isConfigured ? name : nil, configPath: parser.bag.configPath,
+      given: parser.texts)
   }
 
-  private init(_ words: [String], _ command: CommandSpec) {
+  private init(_ words: [String], _ command: CommandSpec, _ base: OptionBag) {
     self.words = words
+    self.base = base
+    bag = base
     self.command = command
     options = OptionTable.options(of: command.name)
     next = 1
@@ -68,6 +95,7 @@ struct Parser {
     }
     if wantsHelp { return .help(.command(command.name)) }
     try checkConflicts()
+    bag.watch.budget.rules = Self.merge(bag.watch.budget.rules, from: base)
     return try result()
   }
 
@@ -117,6 +145,7 @@ struct Parser {
       next += 1
     }
     given.append(option.long)
+    texts.append((option.long, text))
     if option.long == "help" { wantsHelp = true }
     do {
       try option.apply(&bag, text)
@@ -133,7 +162,8 @@ struct Parser {
     }
     let output = bag.watch.output
     let files =
-      [output.reportPath, output.summaryPath, bag.watch.recordPath].compactMap { $0 }
+      [output.reportPath, output.summaryPath, output.baselinePath, bag.watch.recordPath]
+      .compactMap { $0 }
       + output.exports.map(\.path)
     for (index, file) in files.enumerated() where files[..<index].contains(file) {
       throw failure("two outputs go to '\(file)'; name different files")
@@ -162,6 +192,31 @@ struct Parser {
       try expectAtMostOne()
       return .report(
         ReportRequest(file: file, format: bag.format ?? "text", output: bag.watch.output))
+    case .check:
+      if bag.printsConfig {
+        if let extra = operands.first { throw unexpected(extra) }
+        return .printConfig
+      }
+      guard let file = operands.first else { throw failure("no summary to judge") }
+      try expectAtMostOne()
+      return .check(
+        CheckRequest(
+          file: file, budget: bag.watch.budget, baseline: bag.watch.baseline,
+          output: bag.watch.output))
+    case .compare:
+      guard operands.count >= 2 else { throw failure("two summaries are needed: BASE and HEAD") }
+      if operands.count > 2 { throw unexpected(operands[2]) }
+      var gates = ComparisonGates()
+      gates.relative = bag.watch.baseline.regression
+      if !bag.metrics.isEmpty { gates.metrics = bag.metrics }
+      return .compare(
+        CompareRequest(
+          base: operands[0], head: operands[1], gates: gates,
+          indeterminate: bag.watch.budget.indeterminate, isJSON: bag.isJSON,
+          color: bag.watch.output.color))
+    case .metrics:
+      if let extra = operands.first { throw unexpected(extra) }
+      return .metrics(isJSON: bag.isJSON)
     case .version:
       if let extra = operands.first { throw unexpected(extra) }
       return .version(isJSON: bag.isJSON)
@@ -174,6 +229,17 @@ struct Parser {
       let suggestion = Suggestion.nearest(to: topic, in: known).map { "; did you mean '\($0)'?" }
       throw Self.top("no help on '\(topic)'" + (suggestion ?? ""))
     }
+  }
+
+  /// Rules of the command line take the place of those of the configuration that have the same name or,
+  /// without a name, the same metric.
+  private static func merge(_ rules: [BudgetRule], from base: OptionBag) -> [BudgetRule] {
+    let count = base.watch.budget.rules.count
+    let own = rules.dropFirst(count)
+    let kept = rules.prefix(count).filter { rule in
+      !own.contains { $0.name == rule.name && (rule.name != nil || $0.metric == rule.metric) }
+    }
+    return kept + own
   }
 
   private func attachTarget() throws(UsageError) -> AttachRequest.Target {

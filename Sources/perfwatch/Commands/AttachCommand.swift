@@ -10,7 +10,8 @@ enum AttachCommand {
       ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
       let pid = try pid(of: request.target)
-      let options = request.options
+      var options = request.options
+      options.budget.rules += try options.baseline.rules()
       let outputs = try Outputs(options.output, defaultDescriptor: 2)
       let configuration = try options.configuration()
       let recording = try Recording.open(options.recordPath)
@@ -24,7 +25,8 @@ enum AttachCommand {
         configuration: configuration, recording: recording, display: display)
       let failures = outputs.write(result.summary) + [result.outputFailure].compactMap { $0 }
       for failure in failures { Console.fail(failure) }
-      return ExitCode.of(result.summary, failed: !failures.isEmpty) ?? ExitCode.failure
+      return ExitCode.of(
+        result.summary, failed: !failures.isEmpty, budget: options.budget) ?? ExitCode.failure
     } catch let error as WatchError {
       Console.fail(error.message)
     } catch let error as SystemError {

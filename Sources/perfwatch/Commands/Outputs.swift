@@ -8,16 +8,26 @@ struct Outputs: ~Copyable {
     let path: String
     let reporter: Reporter
     let file: SendableFile
+    /// Kept as it was unless all is well.
+    var isBaseline = false
   }
 
   private var destinations: [Destination] = []
+  private let formats: [String]
   /// Where the final text goes: a file (in `destinations`), stdout, or stderr.
   private let textDescriptor: Int32?
   private let style: TextStyle
+  private let text: TextReport.Extent
 
-  /// - Parameter defaultDescriptor: where the text goes unless the user says otherwise.
+  /// - Parameters:
+  ///   - defaultDescriptor: where the text goes unless the user says otherwise.
+  ///   - text: what of the report is wanted there.
   /// - Throws: one line about the first file that cannot be written.
-  init(_ options: OutputOptions, defaultDescriptor: Int32) throws(WatchError) {
+  init(
+    _ options: OutputOptions, defaultDescriptor: Int32, text: TextReport.Extent = .whole
+  ) throws(WatchError) {
+    self.text = text
+    formats = options.exports.map(\.format)
     var wanted = options.exports.map { ($0.path, $0.format) }
     if let path = options.summaryPath { wanted.append((path, "json")) }
     switch options.reportPath {
@@ -38,6 +48,12 @@ struct Outputs: ~Copyable {
       destinations.append(
         Destination(path: path, reporter: reporter, file: SendableFile(try Self.open(path))))
     }
+    if let path = options.baselinePath, let reporter = ReporterCatalog.named("json") {
+      destinations.append(
+        Destination(
+          path: path, reporter: reporter, file: SendableFile(try Self.open(path)), isBaseline: true)
+      )
+    }
   }
 
   /// Opens one output file.
@@ -55,9 +71,15 @@ struct Outputs: ~Copyable {
   /// - Returns: what could not be written, one line each.
   func write(_ summary: Summary) -> [String] {
     var failures: [String] = []
+    let context = destinations.isEmpty ? ReportContext() : CIService.context
     for destination in destinations {
+      if destination.isBaseline,
+        summary.verdict.result == .fail || (summary.exit.perfwatch ?? 0) != 0
+      {
+        continue
+      }
       do {
-        let bytes = try destination.reporter.render(summary)
+        let bytes = try destination.reporter.render(summary, context)
         guard let file = destination.file.take() else {
           Terminal.write(1, bytes)
           continue
@@ -73,8 +95,10 @@ struct Outputs: ~Copyable {
       }
     }
     if let textDescriptor {
-      Terminal.write(textDescriptor, Array(TextReport.render(summary, style: style).utf8))
+      Terminal.write(
+        textDescriptor, Array(TextReport.render(summary, style: style, text).utf8))
     }
+    CIService.tell(summary, but: formats)
     return failures
   }
 }

@@ -11,22 +11,41 @@ enum Program {
       Console.fail("it must not be installed set-user-id; give cap_sys_ptrace by setcap instead")
       return ExitCode.failure
     }
-    let command: ParsedCommand
-    do throws(UsageError) {
-      command = try Parser.parse(words)
-    } catch {
+    var reading: Parser.Reading
+    var config: ConfigFile?
+    do {
+      reading = try Parser.read(words)
+      if let command = reading.configured {
+        config = try ConfigSearch.find(reading.configPath)
+        let bag = try config?.bag(of: command, but: reading.given.map(\.long))
+        if let bag { reading = try Parser.read(words, base: bag) }
+      }
+    } catch let error as ConfigFile.Problem {
+      Console.fail(error.message)
+      return words.first == CommandName.check.rawValue
+        ? ExitCode.unreadableInput : ExitCode.failure
+    } catch let error as UsageError {
       if let topic = error.help {
         Console.error(HelpText.render(topic))
       } else {
         Console.error("perfwatch: \(error.message)\n")
       }
       return error.exitCode
+    } catch {
+      Console.fail("\(error)")
+      return ExitCode.failure
     }
-    switch command {
+    switch reading.command {
     case .run(let request): return RunCommand.run(request)
     case .attach(let request): return AttachCommand.run(request)
     case .dump(let request): return DumpCommand.run(request)
     case .report(let request): return ReportCommand.run(request)
+    case .printConfig:
+      Console.out(ConfigFile.origins(config, given: reading.given))
+      return ExitCode.success
+    case .check(let request): return CheckCommand.run(request)
+    case .compare(let request): return CompareCommand.run(request)
+    case .metrics(let isJSON): return MetricsCommand.run(isJSON: isJSON)
     case .version(let isJSON): return VersionCommand.run(isJSON: isJSON)
     case .help(let topic):
       Console.out(HelpText.render(topic))

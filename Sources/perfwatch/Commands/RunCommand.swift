@@ -10,8 +10,10 @@ enum RunCommand {
       SignalMask.blockAll()
       ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
-      let outputs = try Outputs(request.options.output, defaultDescriptor: 2)
-      let configuration = try request.options.configuration()
+      var options = request.options
+      options.budget.rules += try options.baseline.rules()
+      let outputs = try Outputs(options.output, defaultDescriptor: 2)
+      let configuration = try options.configuration()
       let recording = try Recording.open(request.options.recordPath)
       let words = try OwnArguments.raw()
       let launch = LaunchRequest(
@@ -19,7 +21,7 @@ enum RunCommand {
       let command = request.command
       let shown = request.options.showsCommand ? command : Redaction.redact(command)
       return finish(
-        try watch(launch, shown, request.options, configuration, recording, outputs))
+        try watch(launch, shown, options, configuration, recording, outputs), options.budget)
     } catch let error as LaunchError {
       Console.fail(error.message)
       return error.kind.exitCode
@@ -66,16 +68,20 @@ enum RunCommand {
   }
 
   /// The target's own end comes first; see `ExitCode`.
-  private static func finish(_ ending: Ending) -> Int32 {
+  private static func finish(_ ending: Ending, _ budget: BudgetSettings) -> Int32 {
     guard var summary = ending.summary else { return ExitCode.failure }
     // With a duration the watch was over before the time-out was.
     if ending.isTimedOut { return ExitCode.timeout }
+    // A target that we ended did not end by a signal of its own.
+    if summary.run.endedBy == .budget {
+      return ExitCode.of(summary, failed: ending.failed, budget: budget) ?? ExitCode.failure
+    }
     if case .signal(let signal) = ending.status {
       endBySignal(signal)
       return 128 + signal
     }
     if case .code(let code) = ending.status { summary.exit.code = code }
-    return ExitCode.of(summary, failed: ending.failed) ?? ExitCode.failure
+    return ExitCode.of(summary, failed: ending.failed, budget: budget) ?? ExitCode.failure
   }
 }
 
@@ -95,12 +101,21 @@ extension OutputOptions {
 }
 
 extension WatchOptions {
+  /// The budgets with what only the watch knows; nil without any.
+  var judgedBy: BudgetSettings? {
+    guard !budget.rules.isEmpty else { return nil }
+    var budget = budget
+    budget.scope.stallThreshold = stalls.threshold
+    return budget
+  }
+
   /// - Throws: where a file that it names cannot be read.
   func configuration() throws(WatchError) -> WatchConfiguration {
     var configuration = WatchConfiguration(build: BuildInfo.current)
     configuration.period = interval
     configuration.stalls = watchesStalls ? stalls : nil
     configuration.stalls?.ignored = try output.ignored()
+    configuration.budget = judgedBy
     configuration.duration = duration
     configuration.timeout = timeout
     configuration.killAfter = killAfter

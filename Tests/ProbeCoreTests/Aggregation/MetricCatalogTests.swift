@@ -7,7 +7,9 @@ import Testing
     let keys = MetricCatalog.all.map(\.key)
     #expect(Set(keys).count == keys.count)
     for key in keys {
-      #expect(key.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "." || $0 == "-") }, "\(key)")
+      #expect(
+        key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") },
+        "\(key)")
     }
   }
 

@@ -122,6 +122,35 @@ import Testing
     ),
     ([["--no-stacks"]], { !$0.stalls.takesStacks }),
     (
+      [
+        ["-b", "wall<1s", "-bx:cpu.average<80%"],
+        ["--budget=wall<1s", "--budget", "x:cpu.average<80%"],
+      ],
+      { $0.budget.rules.map(\.metric) == ["wall", "cpu.average"] }
+    ),
+    (
+      [["--stall-budget", "250ms"], ["--stall-budget=0.25s"]],
+      { $0.budget.rules.map(\.limit) == [0.25] && $0.budget.rules[0].metric == "stall.longest" }
+    ),
+    (
+      [["--cpu-budget", "80%"], ["--cpu-budget=0.8cpu"]],
+      { $0.budget.rules.map(\.limit) == [80] && $0.budget.rules[0].metric == "cpu.average" }
+    ),
+    ([["--grace", "2s"], ["--grace=2"]], { $0.budget.scope.grace == .seconds(2) }),
+    ([["--count-environment"]], { $0.budget.scope.countsEnvironment }),
+    (
+      [["--indeterminate", "fail"], ["--indeterminate=fail"]], { $0.budget.indeterminate == .fail }
+    ),
+    ([["--budget-exit-code", "7"], ["--budget-exit-code=7"]], { $0.budget.exitCode == 7 }),
+    ([["--abort-on-fail"]], { $0.budget.abortsOnFail }),
+    ([["--baseline", "a.json"], ["--baseline=a.json"]], { $0.baseline.path == "a.json" }),
+    (
+      [["--max-regression", "10%"], ["--max-regression=10%"]],
+      { abs($0.baseline.regression - 0.1) < 1e-9 }
+    ),
+    ([["--save-baseline", "a"], ["--save-baseline=a"]], { $0.output.baselinePath == "a" }),
+    ([["--config", "a.json"], ["--config=a.json"]], { $0 == WatchOptions() }),
+    (
       [["--in-app", "libx*", "--in-app=/opt/*"]],
       { $0.stalls.inAppPatterns == ["libx*", "/opt/*"] && $0.stalls.takesStacks }
     ),
@@ -234,7 +263,10 @@ import Testing
         "--color: 'ever' is not one of: auto, always, never, did you mean 'never'?"
       ),
       ("run --progress=bar x", "--progress: 'bar' is not one of: auto, tty, plain, none"),
-      ("run --export svg=x y", "--export: 'svg' is not one of: text, json"),
+      (
+        "run --export svg=x y",
+        "--export: 'svg' is not one of: text, json, junit, github, markdown, gitlab, tap, plain"
+      ),
       (
         "run --export json y",
         "--export: 'json' has no '='; write FORMAT=FILE, as in text=report.txt"
@@ -259,7 +291,10 @@ import Testing
       ("attach --name (", "--name: '(' is not a regular expression"),
       ("report", "no recording to report"),
       ("report a b", "unexpected argument 'b'"),
-      ("report a -f xml", "-f: 'xml' is not one of: text, json"),
+      (
+        "report a -f xml",
+        "-f: 'xml' is not one of: text, json, junit, github, markdown, gitlab, tap, plain"
+      ),
       (
         "report a --children", "unknown option '--children' for report (it belongs to: run, attach)"
       ),

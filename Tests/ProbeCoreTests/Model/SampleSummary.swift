@@ -24,8 +24,8 @@ enum SampleSummary {
     id: 1, tid: 42, thread: "main", kind: "stall", level: "stall", start: .seconds(1),
     duration: .milliseconds(300), error: .milliseconds(10), observer: "proc",
     certainty: "probable", cause: .init(sentence: "waited for a lock", parts: parts),
-    blame: "yours", environmentPercent: 12.5, blocker: blocker, signature: "work(_:)", group: 0,
-    ignored: true, stacks: [stack])
+    blame: "mixed", environmentPercent: 25, blocker: blocker, signature: "work(_:)", group: 0,
+    ignored: false, stacks: [stack])
 
   static let full = Summary(
     perfwatch: .init(version: "0.1.0", commit: "abc"),
@@ -96,7 +96,8 @@ enum SampleSummary {
       rules: [
         .init(
           text: "stall.longest < 250ms", level: "error", result: .fail, actual: 300, limit: 250,
-          unit: "ms", why: "measured by polling")
+          unit: "ms", why: "measured by polling", name: "ui", metric: "stall.longest", margin: -50,
+          error: 10, stall: 1)
       ]))
 
   static let empty = Summary(
@@ -172,6 +173,11 @@ enum SampleSummary {
     summary.groups[0].heaviestStack = nil
     summary.verdict.rules[0].actual = nil
     summary.verdict.rules[0].why = nil
+    summary.verdict.rules[0].name = nil
+    summary.verdict.rules[0].metric = nil
+    summary.verdict.rules[0].margin = nil
+    summary.verdict.rules[0].error = nil
+    summary.verdict.rules[0].stall = nil
     return summary
   }
 }

@@ -134,7 +134,7 @@ import Testing
     capturesWithoutStop droppedEvents capabilities
     warnings[]: code message advice
     verdict: result rules
-    verdict.rules[]: text level result actual limit unit why
+    verdict.rules[]: text level result actual limit unit why name metric margin error stall
     stalls[]: id tid thread kind level start duration error observer certainty cause blame environmentPercent blocker \
     signature group ignored stacks
     stalls[].cause: sentence parts

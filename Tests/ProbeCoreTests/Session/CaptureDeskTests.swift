@@ -97,7 +97,7 @@ import Testing
       CapturedStack(order: order, snapshot: snapshot(200, stop: .milliseconds(2))), asked: at(197),
       took: .zero)
     #expect(stops().sleeps == 1)
-    #expect(stops().windows == [at(197)...at(200)])
+    #expect(stops().windows == [at(197)...at(202)])
     desk.deliver(
       CapturedStack(order: order, snapshot: snapshot(300, stop: .zero)), asked: at(299),
       took: .zero)
