@@ -19,6 +19,11 @@ struct AwayTime: Sendable, Equatable {
   /// The first probe after the last of them, and the longest time before that between two probes with none.
   private(set) var sureSince: Instant?
   private(set) var longestSure: SwitchSpan.Gap?
+  /// The shortest of them, by records of switches: visits home are.
+  private var shortestHidden: Nanoseconds?
+  /// Sleeps away from home that were seen and are over, by records; the oldest give way.
+  private var seenSleeps: [Nanoseconds] = []
+  private static let seenSleepsKept = 64
   /// When the last probe but one was taken, if the thread was mostly asleep since, where nobody looked.
   private(set) var sleptBeforeLast: Instant?
   /// The chance that all of them were visits home and still no probe saw one.
@@ -71,6 +76,9 @@ struct AwayTime: Sendable, Equatable {
     sleptBeforeLast = nil
     if hidden > 0 {
       hiddenSleeps += hidden
+      if let shortest = unseen?.shortest {
+        shortestHidden = min(shortestHidden ?? shortest, shortest)
+      }
       if let start = sureSince ?? first?.at {
         let gap = SwitchSpan.Gap(start: start, end: before.at)
         if gap.length > longestSure?.length ?? .zero { longestSure = gap }
@@ -81,11 +89,11 @@ struct AwayTime: Sendable, Equatable {
       sleptBeforeLast = asleep * 2 > passed ? last?.at : nil
       // By counters a sleep that was seen cannot be told from one that was not; and those of a thread that
       // runs may be older than the probe.
-      var hiddenTime = unseen?.asleep ?? .zero
+      var lost = unseen?.asleep ?? .zero
       if unseen == nil, before.state == .running, probe.state == .running {
-        hiddenTime = asleep - Self.counterLag
+        lost = asleep - Self.counterLag
       }
-      let share = hiddenTime.inSeconds / max(1e-9, passed.inSeconds)
+      let share = lost.inSeconds / max(1e-9, passed.inSeconds)
       chanceOfMissing *= 1 - min(0.95, max(0, share))
     }
     lastWait = wait
@@ -99,6 +107,20 @@ struct AwayTime: Sendable, Equatable {
     let last = SwitchSpan.Gap(start: sureSince ?? first?.at ?? base.at, end: end)
     guard let longestSure, longestSure.length > last.length else { return last }
     return longestSure
+  }
+
+  /// The sleep in which the probe before saw it has ended after so long.
+  mutating func sawSleep(_ length: Nanoseconds) {
+    seenSleeps.append(length)
+    if seenSleeps.count > Self.seenSleepsKept { seenSleeps.removeFirst() }
+  }
+
+  /// The chance that every short sleep that was seen was elsewhere, although half of those that are as
+  /// short as the unseen ones are at home.
+  var chanceOfOtherKind: Double {
+    guard let shortestHidden else { return 1 }
+    let alike = seenSleeps.count { $0 <= shortestHidden * 2 }
+    return 1 / Double(1 << UInt64(min(alike, 62)))
   }
 
   /// The share of the time in which the thread was seen blocked.

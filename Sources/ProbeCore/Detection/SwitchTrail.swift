@@ -125,7 +125,8 @@ extension SwitchSpan {
   /// A sleep that no probe saw.
   fileprivate mutating func hide(from start: Instant, to end: Instant) {
     guard var seen = hidden else {
-      hidden = Hidden(count: 1, start: start, end: end, asleep: end - start)
+      hidden = Hidden(
+        count: 1, start: start, end: end, asleep: end - start, shortest: end - start)
       return
     }
     let gap = Gap(start: seen.end, end: start)
@@ -133,6 +134,7 @@ extension SwitchSpan {
     seen.count += 1
     seen.end = end
     seen.asleep += end - start
+    seen.shortest = min(seen.shortest, end - start)
     hidden = seen
   }
 }

@@ -10,7 +10,7 @@ struct TurnFollower: Sendable {
   static let busyIOPerMillisecond = 2.0
   /// Below this chance, sleeps that no probe saw are not taken for visits home. A busy loop begins some
   /// ten thousand turns an hour at which it is asked. Chosen.
-  static let smallChance = 1e-6
+  static let smallChance = 1e-5
 
   var settings: LoopDetector.Settings
   var log: TurnLog
@@ -297,9 +297,11 @@ struct TurnFollower: Sendable {
   }
 
   /// Whether the turn is one: no sleep in it was unseen, or so many probes were taken that one of them
-  /// would very likely have seen the thread at home. A start-up has no home yet.
+  /// would very likely have seen the thread at home, or that so many sleeps of the same length were seen
+  /// elsewhere. A start-up has no home yet.
   func isTold(_ away: AwayTime) -> Bool {
-    isExact || isStartup || away.hiddenSleeps == 0 || away.chanceOfMissing <= Self.smallChance
+    isExact || isStartup || away.hiddenSleeps == 0
+      || away.chanceOfMissing * away.chanceOfOtherKind <= Self.smallChance
   }
 
   /// Since when the thread has surely not been at home; nil while that is in doubt.

@@ -75,6 +75,9 @@ extension TurnFollower {
     }
     if isFirst { return SwitchSpan.Unseen() }
     switches?.add(span)
+    if let since = lastProbe?.switches?.asleepSince, let woke = span.wokeAt {
+      away?.sawSleep(woke - since)
+    }
     return span.unseen
   }
 

@@ -28,6 +28,8 @@ struct SwitchSpan: Sendable, Equatable {
     var end: Instant
     /// Their lengths together.
     var asleep: Nanoseconds
+    /// The shortest of them.
+    var shortest: Nanoseconds
     /// The longest time from the end of one to the start of the next.
     var longestGap: Gap?
   }
@@ -36,6 +38,8 @@ struct SwitchSpan: Sendable, Equatable {
   struct Unseen: Sendable, Equatable {
     var count: UInt64 = 0
     var asleep = Nanoseconds.zero
+    /// nil if there was none.
+    var shortest: Nanoseconds?
   }
 
   /// Awake from one sleep to the next.
@@ -57,6 +61,8 @@ struct SwitchSpan: Sendable, Equatable {
   var preempted = Nanoseconds.zero
 
   var unseen: Unseen {
-    hidden.map { Unseen(count: UInt64(clamping: $0.count), asleep: $0.asleep) } ?? Unseen()
+    guard let hidden else { return Unseen() }
+    return Unseen(
+      count: UInt64(clamping: hidden.count), asleep: hidden.asleep, shortest: hidden.shortest)
   }
 }

@@ -8,7 +8,7 @@ struct ProbeSchedule {
   private var random: UInt64
 
   /// Between the quick probes that decide a doubt.
-  static let quickPeriod = Nanoseconds.milliseconds(2)
+  static let quickPeriod = Nanoseconds.milliseconds(1)
   static let shortest = Nanoseconds.milliseconds(5)
   static let longest = Nanoseconds.milliseconds(25)
 

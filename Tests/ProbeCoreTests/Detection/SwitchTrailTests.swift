@@ -59,7 +59,7 @@ import Testing
     let span = trail.span(to: probe(10, .running, slices: 104))
     // Asleep from 2 to 3, 6 to 7 and 8 to 8.5 ms.
     let hidden = SwitchSpan.Hidden(
-      count: 3, start: at(2), end: at(8.5), asleep: .ms(2.5),
+      count: 3, start: at(2), end: at(8.5), asleep: .ms(2.5), shortest: .ms(0.5),
       longestGap: SwitchSpan.Gap(start: at(3), end: at(6)))
     #expect(span == SwitchSpan(wokeAt: at(1), hidden: hidden))
   }
@@ -97,7 +97,8 @@ import Testing
     add(&trail, (1, .ran), (2, .slept))
     #expect(trail.span(to: probe(10, .unknown, slices: 101)) == nil)
     add(&trail, (12, .ran))
-    let hidden = SwitchSpan.Hidden(count: 1, start: at(2), end: at(12), asleep: .ms(10))
+    let hidden = SwitchSpan.Hidden(
+      count: 1, start: at(2), end: at(12), asleep: .ms(10), shortest: .ms(10))
     #expect(
       trail.span(to: probe(20, .running, slices: 102))
         == SwitchSpan(wokeAt: at(1), hidden: hidden))
