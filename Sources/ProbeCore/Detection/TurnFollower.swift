@@ -257,10 +257,8 @@ struct TurnFollower: Sendable {
       let sleptLast = probe.sleeps - min(last.sleeps, probe.sleeps)
       let sure = away.surest(until: sleptLast <= 1 ? middle(last.at, probe.at) : last.at)
       if sure.length - away.stopped >= settings.threshold {
-        let doubt = (end - start) - sure.length
-        log.end(
-          turn(
-            kind, from: sure.start, to: sure.end, settings.probePeriod + max(.zero, doubt), probe))
+        let doubt = startDoubt + max(.zero, (end - start) - sure.length)
+        log.end(turn(kind, from: sure.start, to: sure.end, settings.probePeriod + doubt, probe))
       } else {
         log.undecided += end - start
         log.retract()
@@ -296,28 +294,6 @@ struct TurnFollower: Sendable {
     log.end(turn(.startup, from: launched, to: end, (high - low) / 2, probe))
   }
 
-  /// Whether the turn is one: no sleep in it was unseen, or so many probes were taken that one of them
-  /// would very likely have seen the thread at home, or that so many sleeps of the same length were seen
-  /// elsewhere. A start-up has no home yet.
-  func isTold(_ away: AwayTime) -> Bool {
-    isExact || isStartup || away.hiddenSleeps == 0
-      || away.chanceOfMissing * away.chanceOfOtherKind <= Self.smallChance
-  }
-
-  /// Since when the thread has surely not been at home; nil while that is in doubt.
-  func surelyAway(until time: Instant) -> (start: Instant, error: Nanoseconds)? {
-    guard let away, let after = leftAfter, let before = leftBefore else { return nil }
-    if isTold(away) {
-      return isExact ? (after, .zero) : (middle(after, before), (before - after) / 2)
-    }
-    // The last sleep that may have been at home has long been over.
-    guard let since = switches?.sureSince ?? away.sureSince,
-      time - since - away.stopped >= settings.threshold
-    else { return nil }
-    let error = switches == nil ? settings.probePeriod : Self.switchError
-    return (since, error + max(.zero, since - middle(after, before)))
-  }
-
   /// A turn that goes on: announce it when it is long enough and not in doubt.
   mutating func look(at time: Instant) {
     guard let away, !log.hasOpenStall, let start = surelyAway(until: time)?.start else { return }
@@ -338,16 +314,6 @@ struct TurnFollower: Sendable {
     return OpenTurn(
       start: start, length: last.at - start - away.stopped, lastSeen: last.at)
   }
-
-  /// Quick probes are wanted from shortly before the threshold on, as long as sleeps were not seen.
-  var wantsBurst: Bool {
-    guard quickProbes.isLeft, let away, !isTold(away), let last = away.last,
-      let after = leftAfter, let before = leftBefore
-    else { return false }
-    return last.at - middle(after, before) >= settings.threshold - Self.burstLead
-  }
-
-  mutating func countBurstProbe() { quickProbes.take() }
 
   /// At home by the last probe, and nothing announced.
   var isAtRest: Bool { away == nil && homeProbe != nil && !log.hasOpenStall && !isStartup }
@@ -412,17 +378,4 @@ struct TurnFollower: Sendable {
     reading.undecided = log.undecided
     return reading
   }
-}
-
-/// How many quick probes may be taken: fifty a second in the long run, six seconds' worth at once. Each
-/// takes some 30 us, so it stays at two thousandths of a core. Chosen.
-struct QuickAllowance: Sendable, Equatable {
-  private static let each = Nanoseconds.milliseconds(20)
-  private static let most = Nanoseconds.seconds(6)
-  private var left = most
-
-  var isLeft: Bool { left >= Self.each }
-
-  mutating func passed(_ time: Nanoseconds) { left = min(Self.most, left + max(.zero, time)) }
-  mutating func take() { left = max(.zero, left - Self.each) }
 }

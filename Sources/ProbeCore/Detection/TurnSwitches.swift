@@ -151,7 +151,7 @@ extension TurnFollower {
     }
     let sure = known.surest(until: back)
     if sure.length - away.stopped >= settings.threshold {
-      let doubt = max(.zero, (back - start) - sure.length)
+      let doubt = startDoubt + max(.zero, (back - start) - sure.length)
       log.end(turn(kind, from: sure.start, to: sure.end, Self.switchError + doubt, probe))
     } else {
       log.undecided += back - start
