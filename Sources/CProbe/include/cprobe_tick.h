@@ -1,5 +1,5 @@
 // One look at a process whose threads are known, in one small function. Between two looks our caches
-// are lost to others, so each line of code and memory that a look touches costs a miss (about 0.1 us):
+// are lost to others, so each line of code and memory that a look touches costs a miss:
 // what is read is only noted here, and many notes are turned into events at once.
 
 #ifndef CPROBE_TICK_H

@@ -34,8 +34,8 @@ extension TurnFollower {
   mutating func countBurstProbe() { quickProbes.take() }
 }
 
-/// How many quick probes may be taken: fifty a second in the long run, six seconds' worth at once. Each
-/// takes some 30 us, so it stays at two thousandths of a core. Chosen.
+/// How many quick probes may be taken: fifty a second in the long run, six seconds' worth at once.
+/// Chosen.
 struct QuickAllowance: Sendable, Equatable {
   private static let each = Nanoseconds.milliseconds(20)
   private static let most = Nanoseconds.seconds(6)

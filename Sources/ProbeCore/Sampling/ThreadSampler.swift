@@ -115,7 +115,7 @@ struct ThreadSampler: ~Copyable {
 
   /// After all were read. While threads run the clock moves on: then those that ran in this tick are
   /// read once more, close to the clock. Should another have run in the moment between, it is charged
-  /// when it runs again, or at the end.
+  /// when it runs again.
   private mutating func balance(
     _ before: Nanoseconds?, _ again: () -> Nanoseconds?, _ source: inout ProcSource
   ) {
