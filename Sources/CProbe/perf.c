@@ -64,7 +64,7 @@ int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *out)
   return map_ring(fd, pages, out);
 }
 
-int cprobe_perf_open_switches(int tid, int pages, struct cprobe_ring *out) {
+int cprobe_perf_open_switches(int tid, int pages, bool places, struct cprobe_ring *out) {
   struct perf_event_attr attr;
   memset(&attr, 0, sizeof attr);
   attr.config = PERF_COUNT_SW_DUMMY;
@@ -76,7 +76,18 @@ int cprobe_perf_open_switches(int tid, int pages, struct cprobe_ring *out) {
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
   attr.wakeup_watermark = 1u << 30;  // never wake a poll: the ring is read at every probe
-  int fd = open_event(&attr, tid, -1);
+  int fd;
+  if (places) {
+    // The switch happens in the kernel, so this cannot leave the kernel out.
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr.sample_period = 1;
+    attr.sample_type |= PERF_SAMPLE_REGS_USER;
+    attr.sample_regs_user = 1ull << REGISTER_SP | 1ull << REGISTER_PC;
+    fd = open_any(&attr, tid, -1);
+  } else {
+    fd = open_event(&attr, tid, -1);
+  }
   if (fd < 0) return fd;
   return map_ring(fd, pages, out);
 }

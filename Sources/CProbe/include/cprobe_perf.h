@@ -3,6 +3,7 @@
 #ifndef CPROBE_PERF_H
 #define CPROBE_PERF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,10 +22,12 @@ int cprobe_perf_open_tasks(int pid, int cpu, int pages, struct cprobe_ring *_Non
 // -errno. Read it with cprobe_perf_read.
 int cprobe_perf_open_cpu(int pid);
 
-// A record whenever task `tid` leaves or gets a CPU, with the time (CLOCK_MONOTONIC) and no more. Permitted
-// to an ordinary user for his own processes at kernel.perf_event_paranoid 2. `pages` (a power of two) is
-// the size of the ring. 0 or -errno.
-int cprobe_perf_open_switches(int tid, int pages, struct cprobe_ring *_Nonnull out);
+// A record whenever task `tid` leaves or gets a CPU, with the time (CLOCK_MONOTONIC). Permitted to an
+// ordinary user for his own processes at kernel.perf_event_paranoid 2. With `places` (paranoid 1 or
+// CAP_PERFMON) a sample with the user's stack pointer and program counter comes before each record of a
+// CPU that was left. `pages` (a power of two) is the size of the ring. 0 or -errno.
+int cprobe_perf_open_switches(
+    int tid, int pages, bool places, struct cprobe_ring *_Nonnull out);
 
 // Samples of tracepoint `id` (its number in tracefs) on task `tid`, with time, raw fields and the user's
 // stack pointer and program counter. `filter` is in tracefs syntax. With `into` >= 0 the samples go to

@@ -45,17 +45,18 @@ struct AwayTime: Sendable, Equatable {
   mutating func add(_ probe: ThreadProbe, unseen: SwitchSpan.Unseen? = nil) {
     let before = last ?? base
     let passed = max(.zero, probe.at - before.at)
+    finishWait(probe, before)
     let slept = probe.sleeps - min(before.sleeps, probe.sleeps)
     var explained: UInt64 = 0
     var wait: Wait?
     switch probe.state {
     case .waiting(let seen):
       wait = seen
-      waits[seen.category, default: .zero] += passed
+      waits[seen.category, default: .zero] += asleep(probe, before)
       // The sleep that it is in now. It is the same one as before if the thread has not moved.
       if lastWait?.site != seen.site || lastSlices != probe.slices { explained = 1 }
     case .blocked:
-      waits[.pageFault, default: .zero] += passed
+      waits[.pageFault, default: .zero] += asleep(probe, before)
       // Going to sleep it needs no new slice; in the same sleep as before it has none either.
       if before.state != .blocked || lastSlices != probe.slices { explained = 1 }
     case .stopped:
@@ -100,6 +101,24 @@ struct AwayTime: Sendable, Equatable {
     lastSlices = probe.slices
     if first == nil { first = probe }
     last = probe
+  }
+
+  /// How long it has been in the sleep in which this probe sees it, since the probe before; where records do
+  /// not tell, all the time.
+  private func asleep(_ probe: ThreadProbe, _ before: ThreadProbe) -> Nanoseconds {
+    let since = probe.switches?.asleepSince ?? before.at
+    return max(.zero, probe.at - max(before.at, since))
+  }
+
+  /// What the sleep in which the probe before saw it went on after that, by records.
+  private mutating func finishWait(_ probe: ThreadProbe, _ before: ThreadProbe) {
+    guard last != nil, let woke = probe.switches?.wokeAt else { return }
+    let rest = max(.zero, woke - before.at)
+    switch before.state {
+    case .waiting(let wait): waits[wait.category, default: .zero] += rest
+    case .blocked: waits[.pageFault, default: .zero] += rest
+    case .running, .stopped, .unknown: break
+    }
   }
 
   /// By probes alone: the longest time without a sleep that nobody saw, if there is none up to `end`.

@@ -32,11 +32,13 @@ struct LoopDetector: Sendable {
   private var stay: (wait: Wait, since: Instant, slices: UInt64)?
   private var recordedWait: (wait: Wait, since: Instant)?
   private var trail: SwitchTrail?
+  private var places: SleepPlaces
   private var restless: RestlessTime
 
   init(tid: ThreadID, _ settings: Settings) {
     self.settings = settings
     restless = RestlessTime(since: settings.launchedAt)
+    places = SleepPlaces(threshold: settings.threshold)
     follower = TurnFollower(tid: tid, settings)
   }
 
@@ -59,17 +61,28 @@ struct LoopDetector: Sendable {
   // MARK: Facts
 
   mutating func take(_ probe: ThreadProbe) {
-    var probe = probe
     if settings.observer == .proc {
+      if case .waiting(let wait) = probe.state { places.saw(wait) }
       // A thread that is taken apart loses its records before its last switch.
-      if !probe.isExiting { probe.switches = trail?.span(to: probe) }
-      learn(from: probe)
-    } else if lastProbe == nil, recordedWait == nil, case .waiting(let wait) = probe.state,
+      let learner = learner
+      let seen =
+        probe.isExiting
+        ? nil : trail?.probes(to: probe, places: places) { learner.isHome($0) }
+      guard let seen else { return takeOne(probe) }
+      for each in seen { takeOne(each) }
+      return
+    }
+    if lastProbe == nil, recordedWait == nil, case .waiting(let wait) = probe.state,
       wait.waitClass != .never
     {
       // It went to wait before we came: no record tells, but the turn that follows is a whole one.
       take(WaitRecord(at: probe.at, step: .entered(wait)))
     }
+    takeOne(probe)
+  }
+
+  private mutating func takeOne(_ probe: ThreadProbe) {
+    if settings.observer == .proc { learn(from: probe) }
     lastProbe = probe
     if learner.standing == .learning { restless.add(probe) }
     feed(.probe(probe))
@@ -77,6 +90,9 @@ struct LoopDetector: Sendable {
 
   /// A context switch; those up to a probe are to come before it.
   mutating func take(_ record: SwitchRecord) { trail?.add(record) }
+
+  /// Whether records of switches that belong before this probe are still to come.
+  func awaitsRecords(_ probe: ThreadProbe) -> Bool { trail?.isBehind(probe) ?? false }
 
   mutating func take(_ record: WaitRecord) {
     switch record.step {
@@ -208,6 +224,12 @@ struct LoopDetector: Sendable {
     }
     if let stay, stay.wait.site == wait.site, stay.slices == probe.slices { return }
     stay = (wait, probe.at, probe.slices)
+    // Of a sleep that only records tell of: what was to be had at once was not waited for.
+    if wait.waitClass == .learnable, let since = probe.switches?.asleepSince,
+      probe.at - since < Self.realWait
+    {
+      return
+    }
     learner.arrived(wait)
   }
 

@@ -12,7 +12,8 @@ struct SwitchTrail: Sendable, Equatable {
   static let capacity = 4096
 
   private var pending: [SwitchRecord] = []
-  private var slices: UInt64?
+  /// The last probe that could be read.
+  private var last: ThreadProbe?
   /// Asleep since then by the records, at the last probe; the time is nil when it was not recorded.
   private var sleep: (isAsleep: Bool, since: Instant?) = (false, nil)
   private var preemptedAt: Instant?
@@ -31,24 +32,39 @@ struct SwitchTrail: Sendable, Equatable {
     }
   }
 
-  /// What happened since the last probe. All records up to the probe must have been added.
+  /// The probe with what happened since the last one, and before it one for each sleep in between of which
+  /// is known where it was: as if a probe had been taken at its end. All records up to the probe must have
+  /// been added.
   ///
   /// A probe that could not be read tells nothing; its time goes to the next one.
-  mutating func span(to probe: ThreadProbe) -> SwitchSpan? {
-    if probe.state == .unknown { return nil }
-    guard isWhole, let slices, probe.slices >= slices,
-      let taken = match(probe, runs: probe.slices - slices)
+  mutating func probes(
+    to probe: ThreadProbe, places: SleepPlaces, isHome: (Wait) -> Bool
+  ) -> [ThreadProbe] {
+    if probe.state == .unknown { return [probe] }
+    guard isWhole, let last, probe.slices >= last.slices,
+      let taken = match(probe, runs: probe.slices - last.slices)
     else {
       restart(at: probe)
-      return nil
+      return [probe]
     }
-    var span = SwitchSpan()
-    span.sleptOn = sleep.isAsleep && probe.slices == slices
-    walk(pending[..<taken], isAsleepAtEnd: probe.isAsleep, into: &span)
-    if probe.isAsleep || span.sleptOn { span.asleepSince = sleep.since }
+    var walk = SwitchWalk(from: last, to: probe, sleep, preemptedAt: preemptedAt)
+    let records = pending[..<taken]
+    walk.go(records, places.states(records, from: last, isHome: isHome))
     pending.removeFirst(taken)
-    self.slices = probe.slices
-    return span
+    sleep = walk.sleep
+    preemptedAt = walk.preemptedAt
+    self.last = probe
+    return walk.seen + [walk.end(probe)]
+  }
+
+  /// Whether a record that belongs before this probe is still to come: the kernel counts a slice a moment
+  /// before it writes the record of it.
+  func isBehind(_ probe: ThreadProbe) -> Bool {
+    guard isWhole, let last, probe.state != .unknown, probe.slices > last.slices else {
+      return false
+    }
+    let runs = UInt64(clamping: pending.count { $0.step == .ran })
+    return runs < probe.slices - last.slices
   }
 
   /// How many of the records belong before the probe; nil when they do not fit it.
@@ -77,37 +93,11 @@ struct SwitchTrail: Sendable, Equatable {
     return taken
   }
 
-  private mutating func walk(
-    _ records: ArraySlice<SwitchRecord>, isAsleepAtEnd: Bool, into span: inout SwitchSpan
-  ) {
-    var isFirst = sleep.isAsleep
-    for record in records {
-      switch record.step {
-      case .ran:
-        if sleep.isAsleep {
-          if isFirst {
-            span.wokeAt = record.at
-          } else if let since = sleep.since {
-            span.hide(from: since, to: record.at)
-          }
-          isFirst = false
-          sleep = (false, nil)
-        } else if let from = preemptedAt {
-          span.preempted += record.at - from
-        }
-        preemptedAt = nil
-      case .slept: sleep = (true, record.at)
-      case .preempted: preemptedAt = record.at
-      case .lost: break
-      }
-    }
-  }
-
   /// Begins anew: from here on the records are whole, but when this sleep began is not known.
   private mutating func restart(at probe: ThreadProbe) {
-    if slices != nil { broken += 1 }
+    if last != nil { broken += 1 }
     isWhole = true
-    slices = probe.slices
+    last = probe
     let before = pending.prefix { $0.at <= probe.at }
     let since = before.last.flatMap { $0.step == .slept ? $0.at : nil }
     sleep = (probe.isAsleep, probe.isAsleep ? since : nil)
@@ -116,26 +106,8 @@ struct SwitchTrail: Sendable, Equatable {
   }
 
   static func == (left: Self, right: Self) -> Bool {
-    left.pending == right.pending && left.slices == right.slices
+    left.pending == right.pending && left.last == right.last
       && left.sleep == right.sleep && left.isWhole == right.isWhole
-  }
-}
-
-extension SwitchSpan {
-  /// A sleep that no probe saw.
-  fileprivate mutating func hide(from start: Instant, to end: Instant) {
-    guard var seen = hidden else {
-      hidden = Hidden(
-        count: 1, start: start, end: end, asleep: end - start, shortest: end - start)
-      return
-    }
-    let gap = Gap(start: seen.end, end: start)
-    if gap.length > seen.longestGap?.length ?? .zero { seen.longestGap = gap }
-    seen.count += 1
-    seen.end = end
-    seen.asleep += end - start
-    seen.shortest = min(seen.shortest, end - start)
-    hidden = seen
   }
 }
 

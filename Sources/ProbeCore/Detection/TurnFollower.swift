@@ -148,6 +148,11 @@ struct TurnFollower: Sendable {
   /// What went on while we did not look is not judged.
   private mutating func forget(_ probe: ThreadProbe) {
     if forgetBySwitches(probe) { return }
+    if let away, let after = leftAfter, !isStartup,
+      probe.at - after - away.stopped >= settings.threshold
+    {
+      log.undecided += probe.at - after
+    }
     switches = nil
     log.retract()
     guard !isStartup else { return }

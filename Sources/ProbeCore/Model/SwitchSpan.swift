@@ -15,6 +15,16 @@ struct SwitchRecord: Sendable, Equatable {
 
   var at: Instant
   var step: Step
+  /// Where it went to sleep; nil where the kernel does not tell us.
+  var place: SleepPlace?
+  /// What kind of sleep the code there makes, whatever its arguments; nil where it does not tell.
+  var kind: ThreadProbe.State?
+}
+
+/// The user's registers at a sleep: where, but not by which system call.
+struct SleepPlace: Sendable, Hashable {
+  var stackPointer: UInt64
+  var programCounter: UInt64
 }
 
 /// What the records tell of the time between a probe and the one before it, none of them missing.

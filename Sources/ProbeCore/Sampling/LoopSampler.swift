@@ -55,6 +55,8 @@ struct LoopSampler: ~Copyable {
       if before.timeslices != lastSlices {
         lastSleeps = try readSleeps(&source)
       }
+      // Before the count is read again: however late we get to that, the thread has not run in between.
+      let time = Clock.now()
       let after = try readSchedStat(&source)
       if before.timeslices != after.timeslices {
         lastSlices = .max
@@ -64,7 +66,7 @@ struct LoopSampler: ~Copyable {
         lastSlices = after.timeslices
       }
       var probe = ThreadProbe(
-        at: Clock.now(), state: state, cpu: after.cpu, runDelay: after.runDelay,
+        at: time, state: state, cpu: after.cpu, runDelay: after.runDelay,
         slices: after.timeslices, sleeps: lastSleeps)
       let mayBeAway = isAway || mayBeAway(state)
       addMore(&probe, &source, withIO: mayBeAway)

@@ -191,9 +191,9 @@ struct LoopWatcher {
     for loop in loops {
       switch loop.switches.standing {
       case .notTried: break
-      case .used: if standing == .notTried { standing = .used }
+      case .used: if standing == .notTried { standing = loop.switches.standing }
       case .refused, .givenUp:
-        if standing == .notTried || standing == .used { standing = loop.switches.standing }
+        if standing == .notTried || standing.isUsed { standing = loop.switches.standing }
       }
     }
     let missing = isLast ? loops.reduce(0) { $0 + $1.detector.brokenSpans } : 0

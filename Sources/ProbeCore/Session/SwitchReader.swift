@@ -12,14 +12,17 @@ struct SwitchReader: ~Copyable {
   /// What has come of it, for all watched threads together.
   enum Standing: Sendable, Equatable {
     case notTried
-    case used
+    case used(places: Bool)
     /// Why not, in words.
     case refused(String)
     case givenUp(String)
+
+    var isUsed: Bool { if case .used = self { true } else { false } }
   }
 
   private(set) var standing = Standing.notTried
   private var trace: SwitchTrace?
+  private var codes = SleepCodes()
   private let begins: Instant
   private var counted = (sleeps: 0, since: Instant(nanoseconds: 0))
 
@@ -38,7 +41,7 @@ struct SwitchReader: ~Copyable {
     guard standing == .notTried, now >= begins, detector.isAtRest else { return }
     do {
       trace = try open(tid)
-      standing = .used
+      standing = .used(places: trace?.tellsPlaces == true)
       counted.since = Clock.now()
       detector.goOnWithSwitches()
     } catch {
@@ -58,6 +61,11 @@ struct SwitchReader: ~Copyable {
       var record = record
       if record.step == .slept, stops.windows.contains(where: { $0.contains(record.at) }) {
         record.step = .preempted
+      }
+      if record.step == .slept, let place = record.place {
+        record.kind = codes.kind(at: place) {
+          ProcessMemory.copy(ProcessID(tid.rawValue), at: $0, count: $1)
+        }
       }
       detector.take(record)
       if record.step != .ran { sleeps += 1 }
@@ -93,7 +101,10 @@ extension SwitchReader.Standing {
   var text: String {
     switch self {
     case .notTried: "not used: no loop was at rest for long enough"
-    case .used: "yes"
+    case .used(let places):
+      places
+        ? "yes, with the place of each sleep"
+        : "yes, but not where it slept (needs kernel.perf_event_paranoid 1 or CAP_PERFMON)"
     case .refused(let why): why
     case .givenUp(let why): "yes, but given up to spare the target: \(why)"
     }

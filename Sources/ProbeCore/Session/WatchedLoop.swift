@@ -63,6 +63,9 @@ final class WatchedLoop {
 
   /// A probe takes that long at the most, unless we lose the CPU meanwhile. Chosen.
   private static let probeTime = Nanoseconds.milliseconds(1)
+  /// So often a record that is still to come is waited for; each look takes less than a microsecond, and
+  /// the kernel writes it within one unless the machine's host takes its CPU away. Chosen.
+  private static let rereads = 20
 
   private static func trace(_ tid: ThreadID, _ points: TracePoints) -> WaitTrace? {
     // Not permitted, or the thread is gone: then probes alone tell.
@@ -105,6 +108,9 @@ final class WatchedLoop {
       var probe = try sampler.probe(isAway: trace != nil && !detector.isAtRest, &source)
       probe.sleeps -= min(probe.sleeps, stops.sleeps)
       switches.read(sampler.tid, stops: stops, into: &detector)
+      for _ in 0..<Self.rereads where detector.awaitsRecords(probe) {
+        switches.read(sampler.tid, stops: stops, into: &detector)
+      }
       if detector.isAtRest { restedAt = lastProbe }
       detector.take(probe)
       lastProbe = probe

@@ -39,4 +39,29 @@ internal import Testing
       #expect(said.hasPrefix("yes"))
     }
   }
+
+  /// Twenty sleeps of a millisecond in a quarter of a second: each could have been a visit home.
+  @Test func `where the records tell places, a stall of short sleeps is measured whole`()
+    async throws
+  {
+    guard let trace = try? SwitchTrace(OwnProcess.thread), trace.tellsPlaces else {
+      try Test.cancel("needs kernel.perf_event_paranoid 1 or CAP_PERFMON")
+    }
+    try await Lane.shared {
+      let run = try await Watched(
+        "gc_stall", options: ["--observer", "proc", "--stall-threshold", "100ms"])
+      let summary = try run.summary
+      let truth = StallTruth(run.folder["truth"])
+      StallJudge(.proc).judge(summary, truth)
+      let said = try #require(summary.observer.capabilities.entries["switchRecords"])
+      #expect(said.hasPrefix("yes, with the place of each sleep"))
+      // From the first rest on, and where no record was missing, each length is exact.
+      guard said == "yes, with the place of each sleep" else { return }
+      let stall = try #require(summary.stalls.last)
+      let gap = try #require(truth.lines.last { $0.fn == "collect" })
+      #expect(stall.error <= .milliseconds(1))
+      #expect(abs(stall.duration.inMilliseconds - (gap.ms ?? 0)) < 5 + (gap.edge_ms ?? 0))
+      #expect(stall.cause.parts.lock > .zero)
+    }
+  }
 }

@@ -182,7 +182,15 @@ struct SimulatedThread: Sendable {
     }
     switch state {
     case .waiting, .blocked, .stopped:
-      if hasCPU { switches.append(SwitchRecord(at: end, step: .slept)) }
+      guard hasCPU else { break }
+      var record = SwitchRecord(at: end, step: .slept)
+      if case .waiting(let wait) = state {
+        record.place = SleepPlace(
+          stackPointer: wait.site.stackPointer, programCounter: wait.site.programCounter)
+        record.kind = WaitCalls.wait(wait.site).map { .waiting($0) }
+      }
+      if case .blocked = state { record.kind = .blocked }
+      switches.append(record)
     case .ready, .frozen:
       if hasCPU { switches.append(SwitchRecord(at: end, step: .preempted)) }
     case .running: if !hasCPU { switches.append(SwitchRecord(at: end, step: .ran)) }

@@ -44,6 +44,17 @@ import Testing
     #expect(span == SwitchSpan(sleptOn: true))
   }
 
+  @Test func `a slice that was counted before its record was written is waited for`() {
+    var trail = atHome()
+    #expect(!trail.isBehind(probe(10, .waiting(Site.poll), slices: 100)))
+    #expect(trail.isBehind(probe(10, .running, slices: 101)))
+    add(&trail, (9.9, .ran))
+    #expect(!trail.isBehind(probe(10, .running, slices: 101)))
+    // Of what was lost nothing is to come.
+    add(&trail, (0, .lost))
+    #expect(!trail.isBehind(probe(10, .running, slices: 103)))
+  }
+
   @Test func `waking and going to sleep again is told to the nanosecond`() {
     var trail = atHome()
     add(&trail, (3, .ran), (5, .slept))
@@ -138,5 +149,14 @@ import Testing
     for _ in 0...SwitchTrail.capacity { add(&trail, (1, .ran)) }
     #expect(trail.span(to: probe(10, .running, slices: 101 + UInt64(SwitchTrail.capacity))) == nil)
     #expect(trail.broken == 1)
+  }
+}
+
+extension SwitchTrail {
+  /// Where nobody knows the place of a sleep.
+  mutating func span(to probe: ThreadProbe) -> SwitchSpan? {
+    let probes = probes(to: probe, places: SleepPlaces(threshold: .ms(250))) { _ in false }
+    #expect(probes.count == 1)
+    return probes.last?.switches
   }
 }

@@ -49,6 +49,8 @@ struct Watching: Sendable {
   var prepare: (@Sendable (inout LoopDetector) -> Void)?
   /// Records of context switches are read, from the first rest on.
   var switches = false
+  /// The records tell where it slept, too.
+  var places = false
   /// Records between these times after the birth are lost.
   var lost: ClosedRange<Nanoseconds>?
   var ending = Ending.exited
@@ -165,6 +167,13 @@ struct Watching: Sendable {
   }
 
   private func keptSwitches(_ records: [SwitchRecord]) -> [SwitchRecord] {
+    var records = records
+    if !places {
+      for index in records.indices {
+        records[index].place = nil
+        records[index].kind = nil
+      }
+    }
     guard let lost else { return records }
     let birth = SimulatedThread.birth
     var kept = records.filter { !lost.contains($0.at - birth) }

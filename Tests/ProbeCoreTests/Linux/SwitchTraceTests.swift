@@ -31,6 +31,22 @@ import Testing
       (record(14, 1, [5_000_000_001]), at(5_000_000_001, .ran)),
       (record(14, 1 << 13 | 2, [5_000_000_002]), at(5_000_000_002, .slept)),
       (record(14, 1 << 13 | 1 << 14, [5_000_000_003]), at(5_000_000_003, .preempted)),
+      // SAMPLE (time, ABI, stack pointer, program counter) belongs to the switch after it.
+      (
+        record(9, 2, [5_000_000_002, 2, 0x7ffd, 0x4000]) + record(14, 1 << 13, [5_000_000_003]),
+        SwitchRecord(
+          at: Instant(nanoseconds: 5_000_000_003), step: .slept,
+          place: SleepPlace(stackPointer: 0x7ffd, programCounter: 0x4000))
+      ),
+      // Without registers, and before a switch that is no sleep.
+      (
+        record(9, 2, [5_000_000_003, 0, 7, 8]) + record(14, 1 << 13, [5_000_000_003]),
+        at(5_000_000_003, .slept)
+      ),
+      (
+        record(9, 2, [5_000_000_003, 2, 7, 8]) + record(14, 3 << 13, [5_000_000_003]),
+        at(5_000_000_003, .preempted)
+      ),
       // LOST: id, count, time.
       (record(2, 0, [9, 7, 5_000_000_004]), at(0, .lost)),
       (record(14, 0, [.max]), at(.max, .ran)),

@@ -73,7 +73,7 @@ import Testing
     reader.end()
     var detector = restingDetector()
     reader.begin(ThreadID(77), at: later, &detector)
-    #expect(reader.standing != .used)
+    #expect(!reader.standing.isUsed)
   }
 
   @Test(.enabled("perf_event_open is refused here") { Self.isPermitted })
@@ -86,8 +86,8 @@ import Testing
     var detector = restingDetector()
     var reader = SwitchReader(from: Instant(nanoseconds: 0))
     reader.begin(thread.tid, at: later, &detector)
-    #expect(reader.standing == .used)
-    for _ in 0..<100_000 where reader.standing == .used {
+    #expect(reader.standing.isUsed)
+    for _ in 0..<100_000 where reader.standing.isUsed {
       OwnThread.pause()
       reader.read(thread.tid, into: &detector)
     }

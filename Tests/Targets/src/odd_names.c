@@ -2,7 +2,8 @@
  * comm and thread names with spaces, parentheses, a newline, tab, ESC sequences
  * (title/clear/OSC52), invalid UTF-8, HTML and JSON metacharacters; argv with the same.  Each
  * thread burns a known share.  stat must be parsed from the LAST ')'; nothing raw may reach the
- * terminal, HTML or JSON.  Thread k burns k*100 ms of CPU (k = 1..6).
+ * terminal, HTML or JSON.  Thread k burns k*100 ms of CPU (k = 1..6), and lives 0.7 s more, or as
+ * many milliseconds as ODD_NAMES_STAY_MS says.
  * TRUTH: {"exit":0, "stalls":[], "cpu_s":[1.9, 2.8], "threads_cpu_ms":{"a) S 1 2 (x":100,
  *   "new\nline":200, "\u001b[2J\u001b]0;p":300, "\\xff\\xfe\\x80":400, "<b>&\"'":500,
  *   "\",\"x\":1}":600}}
@@ -21,7 +22,8 @@ NOINLINE void *named(void *a) {
       sink += i;
   target_line("{\"ev\":\"thread\",\"k\":%ld,\"tid\":%ld,\"cpu_ms\":%.1f}", k + 1,
               (long)syscall(SYS_gettid), target_thread_cpu() * 1e3);
-  target_sleep_ms(700);
+  const char *stay = getenv("ODD_NAMES_STAY_MS");
+  target_sleep_ms(stay ? atoi(stay) : 700);
   return NULL;
 }
 
