@@ -77,14 +77,15 @@ public enum MetricCatalog {
 
   private static let tree: [Metric] = [
     Metric(
-      "tree.cpu.seconds", "CPU time of the process tree", .seconds, needs: "--children", grows: true
+      "tree.cpu.seconds", "CPU time of the process tree", .seconds, needs: "--children",
+      grows: true, floor: 0.02
     ) { $0.tree?.cpu?.inSeconds },
     Metric("tree.cpu.average", "CPU of the process tree, average", .percent, needs: "--children") {
       $0.tree?.averagePercent
     },
     Metric(
       "tree.footprint.peak", "footprint of the process tree", .bytes, needs: "--children",
-      grows: true, error: SeriesMetrics.memoryError
+      grows: true, floor: 1_048_576, error: SeriesMetrics.memoryError
     ) { summary in summary.tree?.footprintPeak.map { Double($0) } },
     Metric(
       "processes.peak", "processes, most at once", .count, needs: "--children", grows: true

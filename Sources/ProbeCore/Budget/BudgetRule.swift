@@ -67,6 +67,14 @@ public enum IndeterminatePolicy: String, Sendable, CaseIterable {
   case fail, pass
 }
 
+/// Which value of several runs a budget is judged on.
+public enum RunJudge: String, Sendable, CaseIterable {
+  /// The one in the middle: half of the runs may be on the wrong side.
+  case median
+  /// That of the run that is worst for the rule.
+  case worst
+}
+
 /// Everything that a verdict depends on beside the summary.
 public struct BudgetSettings: Sendable, Equatable {
   public var rules: [BudgetRule] = []
@@ -76,6 +84,8 @@ public struct BudgetSettings: Sendable, Equatable {
   public var exitCode = ExitCode.budgetFailed
   /// End the target as soon as a rule can no longer hold.
   public var abortsOnFail = false
+  /// For several runs; nil for what they were made with, and that is the median unless said.
+  public var judge: RunJudge?
 
   public init() {
     scope = .whole

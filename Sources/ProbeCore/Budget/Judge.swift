@@ -9,8 +9,12 @@ public enum Judge {
   public static func verdict(
     _ summary: Summary, _ settings: BudgetSettings
   ) -> Summary.Verdict {
-    guard !settings.rules.isEmpty else { return Summary.Verdict(result: .none, rules: []) }
-    let results = settings.rules.map { result(of: $0, summary, settings) }
+    verdict(settings.rules.map { result(of: $0, summary, settings) })
+  }
+
+  /// The verdict of rules that are judged one by one; `none` without any.
+  static func verdict(_ results: [Summary.RuleResult]) -> Summary.Verdict {
+    guard !results.isEmpty else { return Summary.Verdict(result: .none, rules: []) }
     let binding = results.filter { $0.level == BudgetLevel.error.rawValue }.map(\.result)
     let whole: VerdictResult =
       binding.contains(.fail) ? .fail : binding.contains(.indeterminate) ? .indeterminate : .pass
@@ -27,7 +31,7 @@ public enum Judge {
     }
   }
 
-  private static func result(
+  static func result(
     of rule: BudgetRule, _ summary: Summary, _ settings: BudgetSettings
   ) -> Summary.RuleResult {
     var row = Summary.RuleResult(
@@ -81,7 +85,7 @@ public enum Judge {
   }
 
   /// How far the value is on the good side of the limit; below zero on the other.
-  private static func margin(_ rule: BudgetRule, _ value: Double) -> Double? {
+  static func margin(_ rule: BudgetRule, _ value: Double) -> Double? {
     switch rule.comparison {
     case .below, .atMost: rule.limit - value
     case .above, .atLeast: value - rule.limit
@@ -90,7 +94,7 @@ public enum Judge {
   }
 
   /// Why all numbers may be too small.
-  private static func losses(_ summary: Summary) -> String? {
+  static func losses(_ summary: Summary) -> String? {
     if !summary.run.complete { return "the end of the run is missing" }
     if summary.observer.droppedEvents > 0 {
       return "\(summary.observer.droppedEvents) events were lost"

@@ -57,27 +57,32 @@ public struct RunComparison: Sendable, Equatable, Encodable {
   public var signatures: [SignatureChange]
   /// Why signatures were not compared; nil when they were.
   public var signaturesMissing: String?
+  /// Whether more runs may give another result: a change beyond the gates is not told from noise yet.
+  public var undecided: Bool
 
   /// - Parameters: summaries of runs of the same thing before and after a change; each group has one.
   public init(base: [Summary], head: [Summary], gates: ComparisonGates) {
     baseRuns = base.count
     headRuns = head.count
-    let isTested = Self.smallestProbability(base.count, head.count) <= gates.significance
+    let isTested = Self.isTested(base.count, head.count, gates)
     method =
       isTested
       ? "medians; Mann-Whitney U, two-sided, exact for small groups, p <= "
-        + Units.fixed(gates.significance, decimals: 3)
+        + Units.fixed(gates.significance, decimals: gates.significance < 0.005 ? 5 : 3)
       : base.count == 1 && head.count == 1
         ? "one run each: by the gates and the values' own errors; repeat the runs for confidence"
         : "medians; a change counts when all runs of one group lie beyond those of the other"
     let compared = MetricCatalog.all.filter {
       gates.metrics?.contains($0.key) ?? ($0.floor != nil)
     }
+    var isNoisy = false
     metrics = compared.compactMap {
-      Self.change($0, base, head, gates, isTested: isTested, isChosen: gates.metrics != nil)
+      Self.change(
+        $0, base, head, gates, isTested: isTested, isChosen: gates.metrics != nil, &isNoisy)
     }
     signatures = []
     result = .same
+    undecided = false
     compareSignatures(base, head, gates)
     let results = metrics.map(\.result)
     if results.contains(.worse) || signatures.contains(where: { $0.kind != .gone }) {
@@ -87,6 +92,12 @@ public struct RunComparison: Sendable, Equatable, Encodable {
     } else if results.contains(.better) || !signatures.isEmpty {
       result = .better
     }
+    undecided = isTested ? isNoisy && result == .indeterminate : isNoisy || result != .same
+  }
+
+  /// Whether there are enough runs for the test to find anything at all.
+  static func isTested(_ base: Int, _ head: Int, _ gates: ComparisonGates) -> Bool {
+    smallestProbability(base, head) <= gates.significance
   }
 
   /// The probability of groups that do not overlap at all.
@@ -100,16 +111,17 @@ public struct RunComparison: Sendable, Equatable, Encodable {
 
   private static func change(
     _ metric: Metric, _ base: [Summary], _ head: [Summary], _ gates: ComparisonGates,
-    isTested: Bool, isChosen: Bool
+    isTested: Bool, isChosen: Bool, _ isNoisy: inout Bool
   ) -> MetricChange? {
     var scope = MetricScope.whole
     scope.countsEnvironment = false
     scope.window = metric.window
     let before = base.map { metric.measure($0, scope) }
     let after = head.map { metric.measure($0, scope) }
-    let (left, right) = (before.compactMap(\.value), after.compactMap(\.value))
+    let (left, right) = (known(before), known(after))
     var row = MetricChange(
-      metric: metric.key, unit: metric.unit.rawValue, base: median(left), head: median(right),
+      metric: metric.key, unit: metric.unit.rawValue, base: RunStatistics.median(left),
+      head: RunStatistics.median(right),
       relative: nil, probability: nil, result: .same, why: nil)
     guard let old = row.base, let new = row.head else {
       // Neither side has it: nothing to compare, unless it was asked for.
@@ -124,23 +136,36 @@ public struct RunComparison: Sendable, Equatable, Encodable {
     let gate = max(abs(old) * gates.relative, metric.floor ?? 0)
     guard abs(change) > gate else { return row }
     let isWorse = metric.better == .higher ? change < 0 : change > 0
-    if let reason = noise(left, right, before + after, row.probability, gates, change) {
+    if let reason = doubt(before + after, change) {
       row.result = .indeterminate
       row.why = reason
+    } else if let reason = noise(left, right, row.probability, gates) {
+      row.result = .indeterminate
+      row.why = reason
+      isNoisy = true
     } else {
       row.result = metric.better == .none ? .same : isWorse ? .worse : .better
     }
     return row
   }
 
-  /// Why a change may be noise; nil when it is more.
-  private static func noise(
-    _ left: [Double], _ right: [Double], _ all: [Measurement], _ probability: Double?,
-    _ gates: ComparisonGates, _ change: Double
-  ) -> String? {
+  /// The values, or none where most runs have none: what a run sees by chance is no basis.
+  private static func known(_ all: [Measurement]) -> [Double] {
+    let values = all.compactMap(\.value)
+    return values.count * 2 > all.count ? values : []
+  }
+
+  /// Why the values themselves prove nothing; nil when they do. More runs do not change it.
+  private static func doubt(_ all: [Measurement], _ change: Double) -> String? {
     if let doubt = all.compactMap(\.doubt).first { return doubt }
     let error = all.map(\.error).max() ?? 0
-    if abs(change) <= error { return "the change is within the values' own error" }
+    return abs(change) <= error ? "the change is within the values' own error" : nil
+  }
+
+  /// Why a change may be noise; nil when it is more.
+  private static func noise(
+    _ left: [Double], _ right: [Double], _ probability: Double?, _ gates: ComparisonGates
+  ) -> String? {
     if let probability {
       return probability <= gates.significance
         ? nil : "not beyond noise (p = \(Units.fixed(probability, decimals: 3)))"
@@ -149,13 +174,6 @@ public struct RunComparison: Sendable, Equatable, Encodable {
     let isApart =
       (left.max() ?? 0) < (right.min() ?? 0) || (right.max() ?? 0) < (left.min() ?? 0)
     return isApart ? nil : "the runs of both groups overlap"
-  }
-
-  static func median(_ values: [Double]) -> Double? {
-    guard !values.isEmpty else { return nil }
-    let sorted = values.sorted()
-    let middle = sorted.count / 2
-    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   }
 
   private mutating func compareSignatures(
@@ -179,7 +197,7 @@ public struct RunComparison: Sendable, Equatable, Encodable {
         }
       }
       let (left, right) = (times(base), times(head))
-      let (old, new) = (Self.median(left) ?? 0, Self.median(right) ?? 0)
+      let (old, new) = (RunStatistics.median(left) ?? 0, RunStatistics.median(right) ?? 0)
       let kind: SignatureChange.Kind
       let isApart = (left.max() ?? 0) < (right.min() ?? 0)
       if left.allSatisfy({ $0 == 0 }), new > 0 {
@@ -209,7 +227,7 @@ public enum Baseline {
       var scope = MetricScope.whole
       scope.countsEnvironment = false
       guard
-        let value = RunComparison.median(runs.compactMap { metric.measure($0, scope).value })
+        let value = RunStatistics.median(runs.compactMap { metric.measure($0, scope).value })
       else { return nil }
       let limit = value + max(abs(value) * relative, floor)
       return BudgetRule(

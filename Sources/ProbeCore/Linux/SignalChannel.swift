@@ -32,6 +32,9 @@ public struct SignalChannel: ~Copyable, Sendable {
     SIGWINCH, SIGCHLD,
   ]
 
+  /// Those that ask for an end.
+  public static let ends: [Int32] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+
   let descriptor: FileDescriptor
 
   /// Opens the channel. The signals must be blocked in every thread before (`SignalMask.blockAll`).
@@ -61,6 +64,13 @@ public struct SignalChannel: ~Copyable, Sendable {
         number: word(0), isFromKernel: word(2) > 0, sender: ProcessID(word(3)),
         isEndOfChild: word(0) == SIGCHLD && (1...3).contains(word(2)))
     }
+  }
+
+  /// A signal of `ends` that has come and was not taken; nil where there is none. Source: sigpending(2).
+  public static var pendingEnd: Int32? {
+    var set = sigset_t()
+    guard unsafe sigpending(&set) == 0 else { return nil }
+    return ends.first { unsafe sigismember(&set, $0) == 1 }
   }
 
   /// Stops perfwatch itself by `signal` (SIGTSTP, SIGTTIN or SIGTTOU), so that a shell sees the same stop

@@ -28,6 +28,8 @@ public struct Summary: Sendable, Equatable, Codable {
   public var observer: Observer
   public var warnings: [Notice]
   public var verdict: Verdict
+  /// Set when the summary is about several runs; nil for one.
+  public var repeats: Repeats? = nil
 
   /// The perfwatch that wrote the file.
   public struct Build: Sendable, Equatable, Codable {

@@ -18,6 +18,8 @@ public struct LiveSnapshot: Sendable, Equatable {
 
   /// The command and pid, or whatever names the target.
   public var title = ""
+  /// Which of several runs it is, such as `run 2 of 5`; empty for the only one.
+  public var round = ""
   public var elapsed = Nanoseconds.zero
   /// `running`, `stopped`, `held`.
   public var state = "running"
@@ -156,8 +158,10 @@ public enum LiveBlock {
     let state = DisplayText.safe(snapshot.state, isUnicode: isUnicode)
     let tail = "  \(state)  \(Units.clock(snapshot.elapsed))"
     var line = StyledLine("perfwatch", .heading)
+    if !snapshot.round.isEmpty { line.append("  " + snapshot.round, .heading) }
     if !snapshot.title.isEmpty {
-      let room = max(0, width - 11 - DisplayText.width(tail))
+      let used = 11 + (snapshot.round.isEmpty ? 0 : 2 + DisplayText.width(snapshot.round))
+      let room = max(0, width - used - DisplayText.width(tail))
       let title = DisplayText.safe(snapshot.title, isUnicode: isUnicode)
       line.append("  " + DisplayText.cut(title, to: room, isUnicode: isUnicode))
     }
@@ -171,7 +175,8 @@ public enum LiveLine {
   /// `perfwatch: 12 s  cpu 83 %  footprint 45.1 MiB  threads 12  hottest worker-3 61 %`, without a
   /// newline. What was not measured is left out.
   public static func render(_ snapshot: LiveSnapshot, isUnicode: Bool = true) -> String {
-    var parts = ["perfwatch: \(Units.clock(snapshot.elapsed))"]
+    let round = snapshot.round.isEmpty ? "" : snapshot.round + "  "
+    var parts = ["perfwatch: \(round)\(Units.clock(snapshot.elapsed))"]
     if snapshot.state != "running" {
       parts.append(DisplayText.safe(snapshot.state, isUnicode: isUnicode))
     }

@@ -13,6 +13,10 @@ public enum TextReport {
     _ summary: Summary, style: TextStyle, _ extent: Extent = .whole
   ) -> String {
     var layout = ReportLayout(style: style)
+    if let repeats = summary.repeats {
+      ReportSections.repeated(summary, repeats, extent, &layout)
+      return layout.rendered()
+    }
     ReportSections.header(summary, &layout)
     if extent == .verdict {
       ReportSections.verdict(summary, &layout)

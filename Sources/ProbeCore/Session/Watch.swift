@@ -18,6 +18,8 @@ public struct Watch: ~Copyable {
   /// The stop signal that came to us and is to stop us once it has stopped the target, too.
   private var pendingStop: Int32?
   private var limits: Limits
+  /// The first signal that came to us and asks for an end.
+  private var interruption: Int32?
 
   private init(
     _ configuration: WatchConfiguration, isLaunched: Bool, control: WatchControl,
@@ -67,14 +69,13 @@ public struct Watch: ~Copyable {
   ///   - recording: opened before, so that it fails before the target starts.
   ///   - finished: gets the summary as soon as watching is over, which with a duration is before the
   ///     target ends.
-  /// - Returns: how the target ended, nil if that could not be learnt, and whether it was our time-out
-  ///   that ended it.
+  /// - Returns: how the target ended.
   @available(*, noasync)
   public static func launch(
     _ request: LaunchRequest, command: [String], configuration: WatchConfiguration,
     recording: consuming OutputFile?, display: (any LiveDisplay)?,
     finished: (WatchResult) -> Void
-  ) throws(LaunchFailure) -> (status: ExitStatus?, isTimedOut: Bool) {
+  ) throws(LaunchFailure) -> LaunchEnd {
     do throws(WatchError) {
       var watch = try prepare(configuration, isLaunched: true)
       let (control, queue) = (watch.control, watch.queue)
@@ -93,7 +94,8 @@ public struct Watch: ~Copyable {
       let result = try watch.run(thread, recording: recording, display: display)
       finished(result)
       let status = watch.waitForTarget()
-      return (status, watch.limits.hasTimedOut)
+      return LaunchEnd(
+        status: status, isTimedOut: watch.limits.hasTimedOut, interruption: watch.interruption)
     } catch {
       if let failure = error.launch { throw .target(failure) }
       throw .ours(error)
@@ -253,6 +255,7 @@ public struct Watch: ~Copyable {
       let now = Clock.now()
       recorder.startIfDue(at: now)
       for signal in signals.take() {
+        note(signal)
         if let ended = act(on: policy.decide(signal, at: now)) {
           reason = ended
           limits.stopWatching(control)
@@ -278,6 +281,7 @@ public struct Watch: ~Copyable {
       set.wait(nil)
       control.mainBell.drain()
       for signal in signals.take() {
+        note(signal)
         let action = policy.decide(signal, at: Clock.now())
         switch action {
         case .ignore, .childChanged, .redraw, .resumed, .jobStop: break
@@ -285,6 +289,12 @@ public struct Watch: ~Copyable {
         }
         _ = act(on: action)
       }
+    }
+  }
+
+  private mutating func note(_ signal: ReceivedSignal) {
+    if interruption == nil, SignalChannel.ends.contains(signal.number) {
+      interruption = signal.number
     }
   }
 
@@ -344,7 +354,10 @@ public struct Watch: ~Copyable {
       set.wait(limits.next.map { $0 - Clock.now() })
       control.mainBell.drain()
       let now = Clock.now()
-      for signal in signals.take() { _ = act(on: policy.decide(signal, at: now)) }
+      for signal in signals.take() {
+        note(signal)
+        _ = act(on: policy.decide(signal, at: now))
+      }
       stopWithTarget()
       for signal in limits.due(at: now, control) { send(signal) }
     }

@@ -42,6 +42,16 @@ public struct WatchError: Error, Sendable, Equatable {
   }
 }
 
+/// How a launched target ended.
+public struct LaunchEnd: Sendable {
+  /// nil if that could not be learnt.
+  public var status: ExitStatus?
+  /// It was our time-out that ended it.
+  public var isTimedOut: Bool
+  /// A signal that came to perfwatch meanwhile and asks for an end, whatever the target made of it.
+  public var interruption: Int32?
+}
+
 /// What a finished watch gives.
 public struct WatchResult: Sendable {
   public var summary: Summary

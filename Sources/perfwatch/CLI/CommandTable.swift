@@ -39,10 +39,14 @@ enum CommandTable {
         .init(
           command: "perfwatch run --timeout 30s -- ./test", what: "end it after 30 s, exit with 124"
         ),
+        .init(
+          command: "perfwatch run -n 5 --warmup 1 --cpu-budget 80% -- ./test",
+          what: "the median of five runs is judged"),
       ],
       notes: [
         "stdout and stdin are the program's; perfwatch writes to stderr and to the files you name.",
         "The exit status is the program's own; see `perfwatch help exit-codes`.",
+        "Of several runs the first that fails is the last, and its status is passed on.",
       ]),
     CommandSpec(
       name: .attach, title: "watch a program that runs already",
@@ -97,15 +101,25 @@ enum CommandTable {
       usageExitCode: 2),
     CommandSpec(
       name: .compare, title: "hold runs before and after a change against each other",
-      usage: "perfwatch compare [options] BASE HEAD",
+      usage: """
+        perfwatch compare [options] BASE HEAD
+        perfwatch compare [options] --base COMMAND --head COMMAND
+        """,
       examples: [
         .init(command: "perfwatch compare base.json head.json", what: "one run each"),
         .init(
           command: "perfwatch compare b1.json,b2.json,b3.json,b4.json,b5.json h1.json,...",
           what: "several each: with five, changes are told from noise"),
+        .init(
+          command: "perfwatch compare --base ./old --head ./new -n 5",
+          what: "run both in turn, five times or more, and compare"),
       ],
       notes: [
-        "Exits with 0 when nothing is worse, 1 when something is, 2 when a file cannot be read."
+        "Exits with 0 when nothing is worse, 1 when something is, 2 when a file cannot be read or a "
+          + "command fails.",
+        "Commands are run by sh -c in the order base, head, head, base, with no input; what they write "
+          + "to stdout is thrown away. More rounds than -n are made only while a change is not told "
+          + "from noise.",
       ],
       usageExitCode: 2),
     CommandSpec(

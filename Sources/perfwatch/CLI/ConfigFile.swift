@@ -23,6 +23,7 @@ struct ConfigFile {
   /// Options that a file may set, in the order of `--print-config`.
   static let names = [
     "budget", "stall-budget", "cpu-budget", "grace", "count-environment", "indeterminate",
+    "runs", "warmup", "judge",
     "budget-exit-code", "abort-on-fail", "stall-threshold", "observer", "watch-thread", "watch",
     "no-stacks", "in-app", "no-stalls", "interval", "rate", "children", "pss", "show-command",
     "progress", "color", "verbose",

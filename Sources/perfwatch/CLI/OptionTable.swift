@@ -19,6 +19,9 @@ struct OptionBag {
   var configPath: String?
   var metrics: [String] = []
   var printsConfig = false
+  var baseCommand: String?
+  var headCommand: String?
+  var showsOutput = false
 }
 
 /// One option.
@@ -37,6 +40,7 @@ struct OptionSpec: Sendable {
     case threads = "Threads"
     case frames = "Frames"
     case stalls = "Stalls"
+    case repeats = "Repeats"
     case budgets = "Budgets"
     case ending = "Ending"
     case output = "Output"
@@ -73,9 +77,12 @@ struct OptionSpec: Sendable {
 
 enum OptionTable {
   static let watchers: [CommandName] = [.run, .attach]
+  /// Those that run something or watch it; `compare` only with commands, see `runners`.
+  static let runners: [CommandName] = watchers + [.compare]
   private static let writers: [CommandName] = [.run, .attach, .report, .check]
 
-  static let all: [OptionSpec] = watching + stalls + budgets + ending + output + display + dump
+  static let all: [OptionSpec] =
+    watching + stalls + repeats + budgets + ending + output + display + dump
 
   /// The options a command knows, in the order of help.
   static func options(of command: CommandName) -> [OptionSpec] {
@@ -92,15 +99,15 @@ enum OptionTable {
       help: "the only process whose name matches"
     ) { bag, text throws(ValueProblem) in bag.name = try Values.pattern(text) },
     OptionSpec(
-      short: "i", long: "interval", value: .text("TIME"), commands: watchers, group: .watching,
+      short: "i", long: "interval", value: .text("TIME"), commands: runners, group: .watching,
       help: "measure this often (default 100ms, at least 10ms)", excludes: ["rate"]
     ) { bag, text throws(ValueProblem) in bag.watch.interval = try Values.interval(text) },
     OptionSpec(
-      short: "r", long: "rate", value: .text("HZ"), commands: watchers, group: .watching,
+      short: "r", long: "rate", value: .text("HZ"), commands: runners, group: .watching,
       help: "the same as a rate, as in 10 or 5/min"
     ) { bag, text throws(ValueProblem) in bag.watch.interval = try Values.intervalOfRate(text) },
     OptionSpec(
-      short: nil, long: "children", value: .none, commands: watchers, group: .watching,
+      short: nil, long: "children", value: .none, commands: runners, group: .watching,
       help: "follow and count all descendants"
     ) { bag, _ in bag.watch.followsChildren = true },
     OptionSpec(
@@ -115,11 +122,12 @@ enum OptionTable {
       help: "watch for TIME, then report"
     ) { bag, text throws(ValueProblem) in bag.watch.duration = try Values.duration(text) },
     OptionSpec(
-      short: nil, long: "timeout", value: .text("TIME"), commands: [.run], group: .ending,
+      short: nil, long: "timeout", value: .text("TIME"), commands: [.run, .compare], group: .ending,
       help: "end the program after TIME by TERM and exit with 124"
     ) { bag, text throws(ValueProblem) in bag.watch.timeout = try Values.duration(text) },
     OptionSpec(
-      short: nil, long: "kill-after", value: .text("TIME"), commands: [.run], group: .ending,
+      short: nil, long: "kill-after", value: .text("TIME"), commands: [.run, .compare],
+      group: .ending,
       help: "then KILL it after TIME more (default 5s)"
     ) { bag, text throws(ValueProblem) in bag.watch.killAfter = try Values.duration(text) },
   ]
@@ -172,7 +180,7 @@ enum OptionTable {
     ) { bag, _ in bag.watch.isLive = true },
     OptionSpec(
       short: nil, long: "progress", value: .choice("HOW", ProgressChoice.allCases.map(\.rawValue)),
-      commands: watchers, group: .display, help: "progress"
+      commands: runners, group: .display, help: "progress"
     ) { bag, text throws(ValueProblem) in bag.watch.progress = try Values.choice(text) },
     OptionSpec(
       short: nil, long: "color", value: .choice("WHEN", ColorChoice.allCases.map(\.rawValue)),

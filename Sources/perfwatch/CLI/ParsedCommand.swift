@@ -66,9 +66,14 @@ struct CheckRequest: Sendable, Equatable {
 
 /// `perfwatch compare`.
 struct CompareRequest: Sendable, Equatable {
-  /// A file, or several with commas between.
+  /// A file, or several with commas between; with `isOfCommands` a shell command.
   var base: String
   var head: String
+  /// Run two commands in turn and compare these runs.
+  var isOfCommands = false
+  /// How to watch commands.
+  var options = WatchOptions()
+  var showsOutput = false
   var gates: ComparisonGates
   var indeterminate: IndeterminatePolicy
   var isJSON: Bool
@@ -81,6 +86,19 @@ struct BaselineOptions: Sendable, Equatable {
   var path: String?
   /// How much more than the baseline is allowed, as a part of it.
   var regression = ComparisonGates().relative
+}
+
+/// How often a command runs (`run`, `compare`).
+struct RepeatOptions: Sendable, Equatable {
+  /// Runs that count; nil for what the command does without being asked.
+  var runs: Int?
+  /// Runs before those; nil likewise.
+  var warmup: Int?
+  /// `compare`: no more rounds than this.
+  var maxRounds: Int?
+
+  /// Whether `run` has more to do than one run.
+  var isRepeated: Bool { (runs ?? 1) > 1 || (warmup ?? 0) > 0 }
 }
 
 /// Options of `run` and `attach`.
@@ -102,6 +120,7 @@ struct WatchOptions: Sendable, Equatable {
   var watchesStalls = true
   var budget = BudgetSettings()
   var baseline = BaselineOptions()
+  var repeats = RepeatOptions()
   var recordPath: String?
   var isLive = false
   var progress = ProgressChoice.auto

@@ -180,6 +180,7 @@ struct Parser {
     switch command.name {
     case .run:
       guard next < words.count else { throw failure("no program to run") }
+      try checkRepeats()
       return .run(
         RunRequest(command: Array(words[next...]), firstWord: next, options: bag.watch))
     case .attach: return .attach(AttachRequest(target: try attachTarget(), options: bag.watch))
@@ -204,15 +205,15 @@ struct Parser {
           file: file, budget: bag.watch.budget, baseline: bag.watch.baseline,
           output: bag.watch.output))
     case .compare:
-      guard operands.count >= 2 else { throw failure("two summaries are needed: BASE and HEAD") }
-      if operands.count > 2 { throw unexpected(operands[2]) }
+      let (base, head) = try comparedOperands()
       var gates = ComparisonGates()
       gates.relative = bag.watch.baseline.regression
       if !bag.metrics.isEmpty { gates.metrics = bag.metrics }
       return .compare(
         CompareRequest(
-          base: operands[0], head: operands[1], gates: gates,
-          indeterminate: bag.watch.budget.indeterminate, isJSON: bag.isJSON,
+          base: base, head: head, isOfCommands: bag.baseCommand != nil, options: bag.watch,
+          showsOutput: bag.showsOutput, gates: gates, indeterminate: bag.watch.budget.indeterminate,
+          isJSON: bag.isJSON,
           color: bag.watch.output.color))
     case .metrics:
       if let extra = operands.first { throw unexpected(extra) }
@@ -228,6 +229,45 @@ struct Parser {
       let known = CommandName.allCases.map(\.rawValue) + HelpPage.allCases.map(\.rawValue)
       let suggestion = Suggestion.nearest(to: topic, in: known).map { "; did you mean '\($0)'?" }
       throw Self.top("no help on '\(topic)'" + (suggestion ?? ""))
+    }
+  }
+
+  /// What `compare` holds against each other: two operands, or two commands.
+  private func comparedOperands() throws(UsageError) -> (base: String, head: String) {
+    guard bag.baseCommand != nil || bag.headCommand != nil else {
+      if let lone = options.first(where: {
+        given.contains($0.long) && OptionTable.ofCommands.contains($0.long)
+      }) {
+        throw failure("--\(lone.long) is about commands; give them by --base and --head")
+      }
+      guard operands.count >= 2 else {
+        throw failure("two summaries are needed, BASE and HEAD; or two commands, --base and --head")
+      }
+      if operands.count > 2 { throw unexpected(operands[2]) }
+      return (operands[0], operands[1])
+    }
+    guard let base = bag.baseCommand, let head = bag.headCommand else {
+      let (one, other) = bag.baseCommand == nil ? ("head", "base") : ("base", "head")
+      throw failure("--\(one) needs a command to compare with: --\(other)")
+    }
+    if let extra = operands.first {
+      throw failure(
+        "unexpected argument '\(extra)'; a command with blanks is one word: --base 'CMD ARG'")
+    }
+    let (runs, most) = (bag.watch.repeats.runs, bag.watch.repeats.maxRounds)
+    if let runs, let most, most < runs {
+      throw failure("--max-rounds \(most) is less than the \(runs) of --runs")
+    }
+    return (base, head)
+  }
+
+  private func checkRepeats() throws(UsageError) {
+    guard bag.watch.repeats.isRepeated else { return }
+    if bag.watch.recordPath != nil {
+      throw failure("a recording is of one run: --record does not go with --runs or --warmup")
+    }
+    if bag.watch.budget.abortsOnFail, bag.watch.budget.judge != .worst {
+      throw failure("one run proves nothing about a median: --abort-on-fail needs --judge worst")
     }
   }
 

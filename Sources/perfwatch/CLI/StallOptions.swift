@@ -5,13 +5,13 @@ internal import ProbeCore
 extension OptionTable {
   static let stalls: [OptionSpec] = [
     OptionSpec(
-      short: nil, long: "stall-threshold", value: .text("TIME"), commands: watchers,
+      short: nil, long: "stall-threshold", value: .text("TIME"), commands: runners,
       group: .stalls, help: "a stall is this long or longer (default 250ms, at least 10ms)"
     ) { bag, text throws(ValueProblem) in
       bag.watch.stalls.threshold = try Values.stallThreshold(text)
     },
     OptionSpec(
-      short: nil, long: "observer", value: .choice("HOW", observers), commands: watchers,
+      short: nil, long: "observer", value: .choice("HOW", observers), commands: runners,
       group: .stalls, help: "who sees stalls; kernel needs root and tracefs"
     ) { bag, text throws(ValueProblem) in
       guard observers.contains(text) else {
@@ -20,7 +20,7 @@ extension OptionTable {
       bag.watch.stalls.observer = LoopObserver(rawValue: text)
     },
     OptionSpec(
-      short: nil, long: "watch-thread", value: .text("NAME|TID"), commands: watchers,
+      short: nil, long: "watch-thread", value: .text("NAME|TID"), commands: runners,
       group: .stalls, help: "watch threads by name pattern or number; repeatable",
       excludes: ["watch"]
     ) { bag, text in
@@ -29,7 +29,7 @@ extension OptionTable {
       bag.watch.stalls.selection = .named(names)
     },
     OptionSpec(
-      short: nil, long: "watch", value: .choice("WHAT", ["main", "loops"]), commands: watchers,
+      short: nil, long: "watch", value: .choice("WHAT", ["main", "loops"]), commands: runners,
       group: .stalls, help: "watch the main thread, or every thread that loops"
     ) { bag, text throws(ValueProblem) in
       switch text {
@@ -39,11 +39,11 @@ extension OptionTable {
       }
     },
     OptionSpec(
-      short: nil, long: "no-stacks", value: .none, commands: watchers, group: .stalls,
+      short: nil, long: "no-stacks", value: .none, commands: runners, group: .stalls,
       help: "do not look which functions a stalled thread is in"
     ) { bag, _ in bag.watch.stalls.takesStacks = false },
     OptionSpec(
-      short: nil, long: "in-app", value: .text("GLOB"), commands: watchers, group: .stalls,
+      short: nil, long: "in-app", value: .text("GLOB"), commands: runners, group: .stalls,
       help: "take these modules for the program's own; repeatable", excludes: ["no-stacks"]
     ) { bag, text in bag.watch.stalls.inAppPatterns.append(text) },
     OptionSpec(
@@ -59,7 +59,7 @@ extension OptionTable {
       bag.watch.output.ignoreFiles.append(try Values.file(text))
     },
     OptionSpec(
-      short: nil, long: "no-stalls", value: .none, commands: watchers, group: .stalls,
+      short: nil, long: "no-stalls", value: .none, commands: runners, group: .stalls,
       help: "do not watch for stalls"
     ) { bag, _ in bag.watch.watchesStalls = false },
   ]

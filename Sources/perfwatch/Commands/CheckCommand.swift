@@ -13,7 +13,7 @@ enum CheckCommand {
       }
       let outputs = try Outputs(request.output, defaultDescriptor: 1, text: .verdict)
       var summary = try Replay.summaryOrRecording(request.file)
-      summary.verdict = Judge.verdict(summary, budget)
+      summary = Judge.judged(summary, budget)
       let failures = outputs.write(summary)
       for failure in failures { Console.fail(failure) }
       if !failures.isEmpty { return ExitCode.unreadableInput }

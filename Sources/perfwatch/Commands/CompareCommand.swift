@@ -4,6 +4,7 @@ internal import ProbeCore
 
 enum CompareCommand {
   static func run(_ request: CompareRequest) -> Int32 {
+    if request.isOfCommands { return CompareRuns.run(request) }
     do throws(WatchError) {
       SignalMask.blockAll()
       let base = try summaries(request.base)
@@ -18,24 +19,27 @@ enum CompareCommand {
       } else {
         Console.out(ComparisonText.render(comparison, style: Console.style(1, request.color)))
       }
-      switch comparison.result {
-      case .same, .better: return ExitCode.success
-      case .worse: return ExitCode.badVerdict
-      case .indeterminate:
-        return request.indeterminate == .fail ? ExitCode.badVerdict : ExitCode.success
-      }
+      return code(comparison.result, request.indeterminate)
     } catch {
       Console.fail(error.message)
       return ExitCode.unreadableInput
     }
   }
 
-  /// Summaries of a name: one file, or several with commas between.
+  static func code(_ result: MetricChange.Result, _ policy: IndeterminatePolicy) -> Int32 {
+    switch result {
+    case .same, .better: ExitCode.success
+    case .worse: ExitCode.badVerdict
+    case .indeterminate: policy == .fail ? ExitCode.badVerdict : ExitCode.success
+    }
+  }
+
+  /// Summaries of a name: one file, or several with commas between; each run of a file counts.
   static func summaries(_ names: String) throws(WatchError) -> [Summary] {
-    if WorkingFolder.isFile(names) { return [try Replay.summaryOrRecording(names)] }
+    if WorkingFolder.isFile(names) { return try Replay.summaryOrRecording(names).allRuns }
     var summaries: [Summary] = []
     for name in names.split(separator: ",") {
-      summaries.append(try Replay.summaryOrRecording(String(name)))
+      summaries += try Replay.summaryOrRecording(String(name)).allRuns
     }
     guard !summaries.isEmpty else {
       throw WatchError("no file is named by '\(SafeText.terminal(names))'")

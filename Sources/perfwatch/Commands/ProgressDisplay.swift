@@ -22,18 +22,22 @@ final class ProgressDisplay: LiveDisplay {
   private static let lookPeriod = Nanoseconds.milliseconds(500)
 
   private let title: String
+  private let round: String
   private let mode: ProgressMode
   private let style: TextStyle
   private let drawn = Mutex(Drawn())
 
-  init(title: String, mode: ProgressMode, style: TextStyle) {
+  /// - Parameter round: which of several runs it is; empty for the only one.
+  init(title: String, round: String = "", mode: ProgressMode, style: TextStyle) {
     self.title = title
+    self.round = round
     self.mode = mode
     self.style = style
   }
 
   func update(_ state: SessionState, at time: Instant) -> Nanoseconds? {
-    let snapshot = LiveSnapshot(state, at: time, title: title)
+    var snapshot = LiveSnapshot(state, at: time, title: title)
+    snapshot.round = round
     switch mode {
     case .none: return nil
     case .block:

@@ -20,6 +20,9 @@ enum RunCommand {
         command: Array(words.dropFirst(request.firstWord + 1)), inherited: inherited)
       let command = request.command
       let shown = request.options.showsCommand ? command : Redaction.redact(command)
+      if options.repeats.isRepeated {
+        return try RepeatedRun.run(launch, shown, options, configuration, outputs)
+      }
       return finish(
         try watch(launch, shown, options, configuration, recording, outputs), options.budget)
     } catch let error as LaunchError {
@@ -35,7 +38,7 @@ enum RunCommand {
     return ExitCode.failure
   }
 
-  private struct Ending {
+  struct Ending {
     var status: ExitStatus?
     var isTimedOut = false
     var summary: Summary?
@@ -49,7 +52,7 @@ enum RunCommand {
   ) throws -> Ending {
     var ending = Ending()
     do throws(Watch.LaunchFailure) {
-      (ending.status, ending.isTimedOut) = try Watch.launch(
+      let end = try Watch.launch(
         launch, command: shown, configuration: configuration, recording: recording,
         display: options.display(title: shown, isLaunched: true)
       ) { result in
@@ -58,6 +61,7 @@ enum RunCommand {
         ending.summary = result.summary
         ending.failed = !failures.isEmpty
       }
+      (ending.status, ending.isTimedOut) = (end.status, end.isTimedOut)
     } catch {
       switch error {
       case .target(let failure): throw failure
@@ -68,7 +72,7 @@ enum RunCommand {
   }
 
   /// The target's own end comes first; see `ExitCode`.
-  private static func finish(_ ending: Ending, _ budget: BudgetSettings) -> Int32 {
+  static func finish(_ ending: Ending, _ budget: BudgetSettings) -> Int32 {
     guard var summary = ending.summary else { return ExitCode.failure }
     // With a duration the watch was over before the time-out was.
     if ending.isTimedOut { return ExitCode.timeout }
@@ -125,7 +129,9 @@ extension WatchOptions {
   }
 
   /// The live view that fits where stderr goes; nil for none.
-  func display(title: [String], isLaunched: Bool) -> ProgressDisplay? {
+  ///
+  /// - Parameter round: which of several runs it is; empty for the only one.
+  func display(title: [String], round: String = "", isLaunched: Bool) -> ProgressDisplay? {
     var situation = ProgressSituation()
     situation.choice = progress
     situation.isQuiet = output.isQuiet
@@ -138,6 +144,7 @@ extension WatchOptions {
     let mode = ProgressPolicy.mode(situation)
     if mode == .none { return nil }
     return ProgressDisplay(
-      title: title.joined(separator: " "), mode: mode, style: Console.style(2, output.color))
+      title: title.joined(separator: " "), round: round, mode: mode,
+      style: Console.style(2, output.color))
   }
 }

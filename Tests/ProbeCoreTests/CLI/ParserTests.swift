@@ -141,6 +141,12 @@ import Testing
     (
       [["--indeterminate", "fail"], ["--indeterminate=fail"]], { $0.budget.indeterminate == .fail }
     ),
+    (
+      [["-n", "5"], ["-n5"], ["--runs", "5"], ["--runs=5"]],
+      { $0.repeats == RepeatOptions(runs: 5) }
+    ),
+    ([["--warmup", "0"], ["--warmup=0"]], { $0.repeats == RepeatOptions(warmup: 0) }),
+    ([["--judge", "worst"], ["--judge=worst"]], { $0.budget.judge == .worst }),
     ([["--budget-exit-code", "7"], ["--budget-exit-code=7"]], { $0.budget.exitCode == 7 }),
     ([["--abort-on-fail"]], { $0.budget.abortsOnFail }),
     ([["--baseline", "a.json"], ["--baseline=a.json"]], { $0.baseline.path == "a.json" }),
@@ -237,7 +243,10 @@ import Testing
       ("run -z x", "unknown option '-z'"),
       ("run -qz x", "unknown option '-z'"),
       ("run --name x", "unknown option '--name' for run (it belongs to: attach, dump)"),
-      ("attach --timeout 5 1", "unknown option '--timeout' for attach (it belongs to: run)"),
+      (
+        "attach --timeout 5 1",
+        "unknown option '--timeout' for attach (it belongs to: run, compare)"
+      ),
       ("run -duration 5 x", "'-duration' is not an option; did you mean --duration?"),
       ("run -output x y", "'-output' is not an option; did you mean --output?"),
       ("run -d", "-d needs a value: TIME"),
@@ -296,7 +305,8 @@ import Testing
         "-f: 'xml' is not one of: text, json, junit, github, markdown, gitlab, tap, plain"
       ),
       (
-        "report a --children", "unknown option '--children' for report (it belongs to: run, attach)"
+        "report a --children",
+        "unknown option '--children' for report (it belongs to: run, attach, compare)"
       ),
       ("version x", "unexpected argument 'x'"),
     ])

@@ -20,7 +20,8 @@ except ImportError:
     sys.exit(3)
 
 # Objects whose keys are data.
-MAPS = ("metrics", "observer.capabilities")
+MAPS = ("metrics", "observer.capabilities",
+        "repeats.runs[].metrics", "repeats.runs[].observer.capabilities")
 
 
 def places(value, path=""):

@@ -98,7 +98,13 @@ enum SampleSummary {
           text: "stall.longest < 250ms", level: "error", result: .fail, actual: 300, limit: 250,
           unit: "ms", why: "measured by polling", name: "ui", metric: "stall.longest", margin: -50,
           error: 10, stall: 1)
-      ]))
+      ]),
+    repeats: .init(
+      planned: 2, warmup: 1, judge: "median", shown: 1, endedBy: .failure,
+      statistics: [
+        .init(
+          metric: "wall", unit: "s", median: 1, deviation: 0, min: 1, max: 1, values: [1])
+      ], runs: [empty]))
 
   static let empty = Summary(
     perfwatch: .init(version: "0.1.0", commit: nil),
@@ -178,6 +184,8 @@ enum SampleSummary {
     summary.verdict.rules[0].margin = nil
     summary.verdict.rules[0].error = nil
     summary.verdict.rules[0].stall = nil
+    summary.repeats?.endedBy = nil
+    summary.repeats?.statistics[0].values = [nil]
     return summary
   }
 }

@@ -68,6 +68,7 @@ import Testing
       ("stalls/0/duration", { $0.stalls[0].duration = Nanoseconds(-1) }),
       ("loops/0/observer", { $0.loops[0].observer = "bad" }),
       ("loops/0/homes/0/stackPointer", { $0.loops[0].homes[0].stackPointer = "7ff" }),
+      ("repeats", { $0.repeats?.judge = "mean" }),
       ("tree", { $0.tree?.observer = "kernel" }),
       ("groups/0/level", { $0.groups[0].level = "bad" }),
       ("run/startedAt", { $0.run.startedAt = "yesterday" }),
@@ -109,7 +110,7 @@ import Testing
   /// As the tables of the summary's description list them.
   static let order = """
     : schema perfwatch target host run exit metrics cpu memory threads tree loops stalls \
-    stallsOmitted stallTotals groups series observer warnings verdict
+    stallsOmitted stallTotals groups series observer warnings verdict repeats
     perfwatch: version commit
     target: pid executable command launched startTicks
     host: name kernel architecture cores container
@@ -134,6 +135,8 @@ import Testing
     capturesWithoutStop droppedEvents capabilities
     warnings[]: code message advice
     verdict: result rules
+    repeats: planned warmup judge shown endedBy statistics runs
+    repeats.statistics[]: metric unit median deviation min max values
     verdict.rules[]: text level result actual limit unit why name metric margin error stall
     stalls[]: id tid thread kind level start duration error observer certainty cause blame environmentPercent blocker \
     signature group ignored stacks

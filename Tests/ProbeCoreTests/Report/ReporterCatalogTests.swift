@@ -21,8 +21,7 @@ import Testing
     let keys = [
       "schema", "perfwatch", "target", "host", "run", "exit", "metrics", "cpu", "memory", "threads",
       "tree", "loops", "stalls", "stallsOmitted", "stallTotals", "groups", "series", "observer",
-      "warnings",
-      "verdict",
+      "warnings", "verdict", "repeats",
     ]
     let found = text.split(separator: "\n").compactMap { line -> String? in
       guard line.hasPrefix("  \""), !line.hasPrefix("   ") else { return nil }
