@@ -18,6 +18,9 @@ struct DescriptorSampler: ~Copyable {
   private var peakTold = 0
   private var standing: String?
 
+  /// It has not looked yet. A program may have opened all that it ever does before the first tick.
+  var isNew: Bool { way == nil }
+
   /// Opens nothing before it is asked.
   init() {}
 

@@ -239,7 +239,7 @@ struct Poller {
       EventCodec.encode(.memory(memory), into: &out)
       frames += 1
     }
-    if readsMemory || (!isFirst && clock != lastClock) {
+    if readsMemory || (!isFirst && (clock != lastClock || process.descriptors.isNew)) {
       frames += process.descriptors.look(isSlow: readsMemory, at: time, source, into: &out)
     }
     if tree != nil {
