@@ -6,7 +6,7 @@ set -eu
 packages() {
   case "$1" in
     build) echo gcc libc6-dev make libdw-dev libelf-dev zlib1g-dev liblzma-dev libbz2-dev libiberty-dev ;;
-    test) echo g++ binutils elfutils xz-utils python3 python3-jsonschema python3-junitparser libxml2-utils procps time redis-server musl-tools ;;
+    test) echo g++ binutils elfutils xz-utils python3 python3-jsonschema python3-junitparser python3-yaml libxml2-utils procps time redis-server musl-tools ;;
     bench) echo binutils elfutils gdb libunwind-dev python3 python3-psutil python3-venv procps ;;
     *) echo "setup: no group named $1" >&2; exit 2 ;;
   esac

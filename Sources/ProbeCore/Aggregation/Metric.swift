@@ -55,6 +55,8 @@ public struct MetricScope: Sendable, Equatable {
   public var window: Nanoseconds?
   /// From which length on a turn is a stall; nil where only the summary is at hand.
   public var stallThreshold: Nanoseconds?
+  /// The stalls of earlier runs; nil where there is no baseline.
+  public var knownStalls: KnownStalls?
 
   public init() {}
 
@@ -98,6 +100,8 @@ public struct Metric: Sendable {
   public let needs: String
   /// It can only grow while a run goes on, so that a limit once passed stays passed.
   public let grows: Bool
+  /// While a run goes on its value is no more than a guess: what it counts gets its name late.
+  public let isKnownLate: Bool
   /// The length of time that it is taken over unless a rule says another; nil where none belongs.
   public let window: Nanoseconds?
   /// A change smaller than this does not matter, in `unit`; nil for metrics that are compared only when
@@ -120,7 +124,8 @@ public struct Metric: Sendable {
 
   init(
     measured key: String, _ title: String, _ unit: MetricUnit, better: MetricDirection = .lower,
-    needs: String = "", grows: Bool = false, window: Nanoseconds? = nil, floor: Double? = nil,
+    needs: String = "", grows: Bool = false, isKnownLate: Bool = false,
+    window: Nanoseconds? = nil, floor: Double? = nil,
     body: @escaping @Sendable (Summary, MetricScope) -> Measurement
   ) {
     self.key = key
@@ -129,6 +134,7 @@ public struct Metric: Sendable {
     self.better = better
     self.needs = needs
     self.grows = grows
+    self.isKnownLate = isKnownLate
     self.window = window
     self.floor = floor
     self.body = body

@@ -73,6 +73,10 @@ public enum MetricCatalog {
     Metric("threads.created", "threads created", .count, grows: true) { summary in
       summary.threads.created.map { Double($0) }
     },
+    Metric(
+      measured: "fds.peak", "open file descriptors, most at once as seen ten times a second",
+      .count, needs: "permission to look into /proc/<pid>/fd", grows: true
+    ) { summary, _ in SeriesMetrics.descriptorsPeak(summary) },
   ]
 
   private static let tree: [Metric] = [
@@ -110,6 +114,10 @@ public enum MetricCatalog {
       measured: "stall.perMinute", "time in stalls a minute", .seconds, needs: "an event loop"
     ) { StallTally($0, $1).perMinute },
     Metric(
+      measured: "stall.new", "kinds of stalls (signatures) that the baseline does not have", .count,
+      needs: "an event loop and --baseline", grows: true, isKnownLate: true
+    ) { StallTally($0, $1).new },
+    Metric(
       measured: "loop.blockingTime", "time of turns beyond 50 ms", .seconds, needs: "an event loop",
       grows: true
     ) { StallTally($0, $1).blockingTime },
@@ -132,10 +140,14 @@ public enum MetricCatalog {
   public static func metric(_ key: String) -> Metric? { all.first { $0.key == key } }
 
   /// Every metric's value, as the `metrics` part of the summary; null where it was not measured.
-  public static func values(of summary: Summary) -> Metrics {
-    Metrics(
+  ///
+  /// - Parameter known: the stalls of the baseline; nil without one.
+  public static func values(of summary: Summary, known: KnownStalls? = nil) -> Metrics {
+    var scope = MetricScope.whole
+    scope.knownStalls = known
+    return Metrics(
       all.map { metric in
-        let value = metric.value(from: summary)
+        let value = metric.measure(summary, scope).value
         return (metric.key, Summary.Metric(value: value, unit: metric.unit.rawValue))
       })
   }

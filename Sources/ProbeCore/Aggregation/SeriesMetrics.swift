@@ -89,6 +89,17 @@ enum SeriesMetrics {
     return Measurement(Double(value))
   }
 
+  /// What came and went between two looks was not seen, so that more may have been open; where not all
+  /// were counted, too.
+  static func descriptorsPeak(_ summary: Summary) -> Measurement {
+    let standing = summary.observer.capabilities.entries[DescriptorsReading.capability]
+    let doubt = standing == "yes" ? nil : standing
+    guard let peak = summary.descriptors?.peak else {
+      return Measurement(nil, doubt: doubt ?? "the run ended before they were counted")
+    }
+    return Measurement(Double(peak), doubt: doubt)
+  }
+
   /// The slope is that of all readings; how well it is known is estimated from the series.
   static func slope(_ summary: Summary, _ scope: MetricScope) -> Measurement {
     let period = summary.series.period.inSeconds

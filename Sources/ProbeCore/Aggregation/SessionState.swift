@@ -26,6 +26,7 @@ public struct SessionState: Sendable, Equatable {
   private(set) var isStopped = false
   private(set) var threadsPeak: Int?
   private(set) var threadsNow: Int?
+  private(set) var descriptors: Summary.Descriptors?
   private(set) var ticks = 0
   private(set) var lateTicks = 0
   private(set) var skippedTicks = 0
@@ -87,6 +88,10 @@ public struct SessionState: Sendable, Equatable {
     case .capability(let name, let value): capabilities.entries[name] = value
     case .loop(let reading): stalls.loop(reading)
     case .stallBegan(let stall): stalls.began(stall)
+    case .stallGoesOn(let stall, let around): stalls.goesOn(stall, around)
+    case .descriptors(let reading):
+      let peak = max(descriptors?.peak ?? 0, reading.count)
+      descriptors = Summary.Descriptors(peak: peak, atEnd: reading.count)
     case .stallRetracted(let id): stalls.retracted(id)
     case .stall(let stall): stalls.ended(stall)
     case .codePlace(let place): stalls.place(place)
@@ -165,6 +170,13 @@ public struct SessionState: Sendable, Equatable {
       notices.append((code, detail))
     }
   }
+
+  /// Takes stalls that go on as if they had ended when they were seen last: what is said of them then
+  /// stands, however long they still last.
+  mutating func endOpenStalls() { stalls.endGrowing() }
+
+  /// Whether there is any.
+  var hasGrowingStalls: Bool { !stalls.growing.isEmpty }
 
   private mutating func advance(to time: Instant) { lastAt = max(lastAt, time) }
 

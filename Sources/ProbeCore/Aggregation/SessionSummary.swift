@@ -11,6 +11,7 @@ extension SessionState {
       threads: Summary.Threads(
         peak: threadsPeak, atEnd: threadsNow, created: threadsPeak == nil ? nil : threads.created,
         alarms: []),
+      descriptors: descriptors ?? Summary.Descriptors(peak: nil, atEnd: nil),
       tree: treePart, loops: stalls.loopRows(names: threads.name),
       stalls: stallRows, stallsOmitted: stalls.omitted, stallTotals: stalls.totals(of: stallRows),
       groups: groups,

@@ -5,12 +5,20 @@ struct StallAccount: Sendable, Equatable {
   /// Stalls kept one by one; the rest is in the sums (DESIGN part 5). The longest are never dropped.
   static let capacity = 100
 
+  /// A stall that goes on.
+  struct Growing: Sendable, Equatable {
+    var stall: StallReading
+    var around: StallSurroundings?
+  }
+
   /// Stalls that a live view can still tell of. Chosen.
   static let recentCapacity = 8
 
   private(set) var loops: [LoopReading] = []
   private(set) var stalls: [StallReading] = []
   private(set) var open: [StallBegan] = []
+  /// Of those that go on, what was told last.
+  private(set) var growing: [Growing] = []
   private(set) var omitted = 0
   /// The last stalls that ended, oldest first, and how many have ended in all: for the live view.
   private(set) var recent: [StallReading] = []
@@ -40,7 +48,21 @@ struct StallAccount: Sendable, Equatable {
     open.append(stall)
   }
 
+  mutating func goesOn(_ stall: StallReading, _ around: StallSurroundings?) {
+    growing.removeAll { $0.stall.id == stall.id }
+    guard growing.count < Self.capacity else { return }
+    growing.append(Growing(stall: stall, around: around))
+  }
+
+  mutating func endGrowing() {
+    for entry in growing {
+      ended(entry.stall)
+      if let around = entry.around { surroundings(around) }
+    }
+  }
+
   mutating func retracted(_ id: Int) {
+    growing.removeAll { $0.stall.id == id }
     for stall in open where stall.id == id {
       stacks.retracted(stall.tid)
       waits.retracted(stall.tid)
@@ -96,6 +118,7 @@ struct StallAccount: Sendable, Equatable {
   }
 
   mutating func ended(_ stall: StallReading) {
+    growing.removeAll { $0.stall.id == stall.id }
     open.removeAll { $0.id == stall.id }
     ended += 1
     recent.append(stall)

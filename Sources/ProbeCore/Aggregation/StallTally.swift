@@ -13,6 +13,7 @@ struct StallTally {
     var id: Int
     var own: Nanoseconds
     var error: Nanoseconds
+    var signature: String?
   }
 
   private let summary: Summary
@@ -40,7 +41,7 @@ struct StallTally {
         left += environment
         own -= environment
       }
-      return Counted(id: stall.id, own: own, error: stall.error)
+      return Counted(id: stall.id, own: own, error: stall.error, signature: stall.signature)
     }
     environment = left
   }
@@ -72,6 +73,30 @@ struct StallTally {
       let unknown = isWhole ? 0 : summary.stallsOmitted
       return (Double(value), Double(min(unsure, value)) + Double(unknown))
     }
+  }
+
+  /// Signatures that earlier runs do not have.
+  var new: Measurement {
+    guard let known = scope.knownStalls else {
+      return Measurement(nil, doubt: "no baseline was given; see --baseline")
+    }
+    if let doubt = known.doubt { return Measurement(nil, doubt: doubt) }
+    var result = measurement { _ in (0, 0) }
+    guard result.value != nil else { return result }
+    let strange = counted.filter { stall in
+      stall.signature.map { !known.signatures.contains($0) } ?? true
+    }
+    let sure = Set(strange.filter { $0.own >= threshold + $0.error }.map(\.signature))
+    // Of those about as long as the threshold it is not known whether they are stalls.
+    let possible = Set(strange.filter { $0.own > threshold - $0.error }.map(\.signature))
+    result.value = Double(sure.count)
+    result.error = Double(possible.subtracting(sure).count)
+    result.stall = strange.max { ($0.own, $1.id) < ($1.own, $0.id) }?.id
+    if possible.isEmpty { result.stall = nil }
+    if summary.stallsOmitted > 0 {
+      result.doubt = "\(summary.stallsOmitted) stalls were counted and not kept"
+    }
+    return result
   }
 
   var longest: Measurement {

@@ -25,7 +25,7 @@ public enum Judge {
   public static func isLost(_ summary: Summary, _ settings: BudgetSettings) -> Bool {
     settings.rules.contains { rule in
       guard rule.level == .error, rule.comparison.isUpper,
-        MetricCatalog.metric(rule.metric)?.grows == true
+        let metric = MetricCatalog.metric(rule.metric), metric.grows, !metric.isKnownLate
       else { return false }
       return result(of: rule, summary, settings).result == .fail
     }

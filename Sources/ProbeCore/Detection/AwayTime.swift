@@ -183,6 +183,16 @@ struct AwayTime: Sendable, Equatable {
     return parts
   }
 
+  /// The parts of a turn that goes on. What the thread was neither seen to run nor to be blocked may be
+  /// waiting for a CPU, of which the counters tell only when it is over: it counts as that.
+  func partsSoFar(length: Nanoseconds, end: ThreadProbe) -> Summary.CauseParts {
+    let counted = (end.cpu - base.cpu) + (end.runDelay - base.runDelay - delayBefore)
+    let seen = min(length, max(.zero, stopped + blocked + counted))
+    var parts = parts(length: seen, end: end)
+    parts.runDelay += length - seen
+    return parts
+  }
+
   /// Time of a turn of this length that went to waiting for children and threads to end.
   func windingDown(length: Nanoseconds, end: ThreadProbe) -> Nanoseconds {
     let seen = blocked

@@ -50,6 +50,11 @@ struct LoopDetector: Sendable {
     learner.standing == .learning ? restless.openTurn : follower.openTurn
   }
 
+  /// The stall that has been announced and goes on, as far as it has come.
+  var openStall: StallReading? {
+    learner.standing == .learning ? nil : follower.openStall
+  }
+
   /// One probe of a quick succession is about to be taken.
   mutating func countQuickProbe() { follower.countBurstProbe() }
 

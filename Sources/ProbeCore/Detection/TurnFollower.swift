@@ -320,6 +320,22 @@ struct TurnFollower: Sendable {
       start: start, length: last.at - start - away.stopped, lastSeen: last.at)
   }
 
+  /// The stall that goes on, as it were if it ended at the last probe.
+  var openStall: StallReading? {
+    guard let away, let id = log.openStall, !isAtHome, !isLagging, let last = away.last,
+      last.state != .stopped, let known = surelyAway(until: last.at)
+    else { return nil }
+    let length = max(.zero, last.at - known.start)
+    let kind: StallKind = isStartup ? .startup : nested == nil ? .stall : .nested
+    let parts = away.partsSoFar(length: length, end: last)
+    guard length - parts.stopped >= log.limit(of: kind),
+      !log.isWorkOfMany(length - parts.stopped, runDelay: parts.runDelay)
+    else { return nil }
+    return StallReading(
+      id: id, tid: log.tid, kind: kind, start: known.start, duration: length, error: known.error,
+      observer: log.observer, certainty: certainty, parts: parts)
+  }
+
   /// At home by the last probe, and nothing announced.
   var isAtRest: Bool { away == nil && homeProbe != nil && !log.hasOpenStall && !isStartup }
 

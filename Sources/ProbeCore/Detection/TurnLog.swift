@@ -77,6 +77,8 @@ struct TurnLog: Sendable, Equatable {
   }
 
   var hasOpenStall: Bool { open != nil }
+  /// Its number.
+  var openStall: Int? { open?.id }
 
   /// The turn that was announced is none.
   mutating func retract() {

@@ -23,7 +23,9 @@ struct NumberedDirectory: ~Copyable {
   }
 
   /// Replaces `numbers` by the directory's entries, in its order.
-  mutating func list(into numbers: inout [Int32]) throws(SystemError) {
+  ///
+  /// - Parameter limit: with so many it is enough; there may be some more than that.
+  mutating func list(into numbers: inout [Int32], limit: Int = .max) throws(SystemError) {
     numbers.removeAll(keepingCapacity: true)
     guard lseek(descriptor.raw, 0, SEEK_SET) == 0 else {
       throw SystemError(call: "lseek", code: errno)
@@ -35,7 +37,7 @@ struct NumberedDirectory: ~Copyable {
         unsafe space.baseAddress.map { unsafe cprobe_getdents(raw, $0, space.count) } ?? 0
       }
       guard count >= 0 else { throw SystemError(call: "getdents64", code: Int32(-count)) }
-      if count == 0 { return }
+      if count == 0 || numbers.count >= limit { return }
       var at = 0
       // struct linux_dirent64: inode 8, offset 8, record length 2, type 1, then the name.
       while at + 19 < Int(count) {

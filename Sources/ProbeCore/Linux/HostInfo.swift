@@ -16,6 +16,21 @@ public enum HostInfo {
       cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), container: isContainer)
   }
 
+  /// Whether the kernel's release (uname) is that one or a later one; false where it is none of Linux's.
+  static func isKernel(atLeast major: Int, _ minor: Int) -> Bool {
+    var value = utsname()
+    guard unsafe uname(&value) == 0 else { return false }
+    return isRelease(text(value.release), atLeast: major, minor)
+  }
+
+  static func isRelease(_ release: String, atLeast major: Int, _ minor: Int) -> Bool {
+    let numbers = release.split(separator: ".").prefix(2).map { part in
+      Int(part.prefix { $0.isASCII && $0.isNumber }) ?? -1
+    }
+    guard numbers.count == 2 else { return false }
+    return (numbers[0], numbers[1]) >= (major, minor)
+  }
+
   /// getpagesize.
   public static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 

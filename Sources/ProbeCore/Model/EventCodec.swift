@@ -14,7 +14,7 @@ public enum EventCodec {
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
       ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack, stallsIgnored,
-      wait, surroundings
+      wait, surroundings, descriptors, stallGoesOn
   }
 
   /// Appends the event as one frame.
@@ -92,6 +92,8 @@ public enum EventCodec {
     case .stallsIgnored: .stallsIgnored
     case .wait: .wait
     case .surroundings: .surroundings
+    case .descriptors: .descriptors
+    case .stallGoesOn: .stallGoesOn
     }
   }
 
@@ -194,6 +196,12 @@ public enum EventCodec {
     case .stallsIgnored(let patterns): out.put(list: patterns) { $0.put($1) }
     case .wait(let value): value.encode(into: &out)
     case .surroundings(let value): value.encode(into: &out)
+    case .descriptors(let value):
+      out.put(value.at)
+      out.put(value.count)
+    case .stallGoesOn(let stall, let around):
+      stall.encode(into: &out)
+      out.put(optional: around) { $1.encode(into: &$0) }
     }
   }
 
@@ -288,6 +296,15 @@ public enum EventCodec {
     case .stack: return .stack(try StackReading(from: &reader))
     case .wait: return .wait(try WaitReading(from: &reader))
     case .surroundings: return .surroundings(try StallSurroundings(from: &reader))
+    case .descriptors:
+      return .descriptors(
+        DescriptorsReading(at: try reader.instant(), count: try reader.int()))
+    case .stallGoesOn:
+      let stall = try StallReading(from: &reader)
+      let around = try reader.optional { (r) throws(WireError) in
+        try StallSurroundings(from: &r)
+      }
+      return .stallGoesOn(stall, around)
     case .stallsIgnored:
       return .stallsIgnored(try reader.list { (r) throws(WireError) in try r.string() })
     }

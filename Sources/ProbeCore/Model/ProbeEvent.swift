@@ -32,10 +32,14 @@ public enum ProbeEvent: Sendable, Equatable {
   case observer(ObserverReading)
   /// What the observer can or cannot use here; see `Capabilities`.
   case capability(String, value: String)
+  /// How many descriptors are open; told when it is another number than before.
+  case descriptors(DescriptorsReading)
   /// The sums of one watched loop so far.
   case loop(LoopReading)
   /// A stall has reached the threshold and goes on.
   case stallBegan(StallBegan)
+  /// What is known of a stall while it goes on; told again and again, where somebody wants to know.
+  case stallGoesOn(StallReading, StallSurroundings?)
   /// A stall that was announced is none.
   case stallRetracted(Int)
   /// A stall with all that is known of it.
@@ -54,6 +58,20 @@ public enum ProbeEvent: Sendable, Equatable {
   case exited(TargetExit)
   /// The last event of every stream.
   case ended(SessionEnd)
+}
+
+/// How many file descriptors the target has open.
+public struct DescriptorsReading: Sendable, Equatable {
+  /// The capability that says how they are counted; `yes`, or what is wrong with the number.
+  public static let capability = "descriptors"
+
+  public var at: Instant
+  public var count: Int
+
+  public init(at: Instant, count: Int) {
+    self.at = at
+    self.count = count
+  }
 }
 
 /// What is known when watching begins.

@@ -18,6 +18,8 @@ public struct Summary: Sendable, Equatable, Codable {
   public var cpu: CPU
   public var memory: Memory
   public var threads: Threads
+  /// nil in files from before it was counted.
+  public var descriptors: Descriptors?
   public var tree: Tree?
   public var loops: [Loop]
   public var stalls: [Stall]
@@ -136,6 +138,14 @@ public struct Summary: Sendable, Equatable, Codable {
     public var atEnd: Int?
     public var created: Int?
     public var alarms: [String]
+  }
+
+  /// Open file descriptors of the target; nil where they could not be counted.
+  public struct Descriptors: Sendable, Equatable, Codable {
+    /// The most that any look saw.
+    public var peak: Int?
+    /// At the last look.
+    public var atEnd: Int?
   }
 
   /// The target with all its descendants; nil unless `--children` was given.

@@ -16,6 +16,8 @@ struct ProcessSampler: ~Copyable {
   private(set) var leader: LeaderDetail?
   /// Set when the leader is gone and another thread's file is read instead.
   private var standIn: Int32?
+  /// Opened when it is first used.
+  var descriptors = DescriptorSampler()
   /// The last reason why memory could not be read.
   private(set) var memoryFailure: String?
 

@@ -104,13 +104,21 @@ struct SurroundingsWatch {
   mutating func finish(
     _ stall: StallReading, _ source: inout ProcSource, thread: Nanoseconds, tick: Nanoseconds
   ) -> StallSurroundings? {
-    guard let first, first.at >= stall.start, first.at <= stall.start + stall.duration else {
-      return nil
-    }
-    self.first = nil
+    guard let result = soFar(stall, &source, thread: thread, tick: tick) else { return nil }
+    first = nil
     turn = nil
     // The next stall may be right behind.
     lastAt = nil
+    return result
+  }
+
+  /// The same for one that goes on.
+  mutating func soFar(
+    _ stall: StallReading, _ source: inout ProcSource, thread: Nanoseconds, tick: Nanoseconds
+  ) -> StallSurroundings? {
+    guard let first, first.at >= stall.start, first.at <= stall.start + stall.duration else {
+      return nil
+    }
     let last = reader.sample(&source, thread: thread)
     return Self.difference(first, last, stall: stall.id, tick: tick)
   }

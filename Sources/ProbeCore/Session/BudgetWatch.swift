@@ -44,7 +44,7 @@ final class BudgetWatch: LiveDisplay {
       due.withLock { $0.display = time + (next ?? .seconds(1 << 30)) }
     }
     if now.judge {
-      let isLost = Judge.isLost(state.summary(), budget)
+      let isLost = Judge.isLost(Self.summary(state), budget)
       due.withLock {
         $0.judge = time + Self.period
         $0.isLost = isLost
@@ -57,6 +57,14 @@ final class BudgetWatch: LiveDisplay {
     return due.withLock { due in
       [due.display, due.isLost ? nil : due.judge].compactMap { $0 }.min().map { $0 - time }
     }
+  }
+
+  /// With the stalls that go on, as far as they have come.
+  private static func summary(_ state: SessionState) -> Summary {
+    guard state.hasGrowingStalls else { return state.summary() }
+    var soFar = state
+    soFar.endOpenStalls()
+    return soFar.summary()
   }
 
   func finish() { display?.finish() }

@@ -43,6 +43,8 @@ struct LoopWatcher {
   var search: LoopSearch
   private(set) var canReadWaits = true
   private let desk: CaptureDesk?
+  /// Somebody wants to know of a stall before it is over.
+  private let tellsOpenStalls: Bool
   private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
   private let watchesSince = Clock.now()
   /// Told of once: captures that had to wait, as the budget was used up.
@@ -52,8 +54,9 @@ struct LoopWatcher {
 
   init(
     _ settings: StallSettings, pid: ProcessID, points: TracePoints?, launchedAt: Instant?,
-    desk: CaptureDesk? = nil
+    desk: CaptureDesk? = nil, tellsOpenStalls: Bool = false
   ) {
+    self.tellsOpenStalls = tellsOpenStalls
     self.desk = desk
     self.settings = settings
     self.pid = pid
@@ -114,6 +117,11 @@ struct LoopWatcher {
       frames += emit(loop, &source, into: &out)
       frames += order(loop, into: &out)
       loop.watchSurroundings(&source)
+      if tellsOpenStalls, let stall = loop.openStall {
+        EventCodec.encode(
+          .stallGoesOn(stall, loop.surroundingsSoFar(of: stall, &source)), into: &out)
+        frames += 1
+      }
       if loop.detector.wantsBurst { wantsQuick = true }
       if let rate = loop.takeRefusal() {
         EventCodec.encode(

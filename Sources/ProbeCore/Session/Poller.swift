@@ -165,7 +165,7 @@ struct Poller {
     guard let settings = configuration.stalls else { return nil }
     var watcher = LoopWatcher(
       settings, pid: pid, points: tracePoints, launchedAt: isLaunched ? begin : nil,
-      desk: desk)
+      desk: desk, tellsOpenStalls: configuration.budget?.abortsOnFail == true)
     watcher.start(&source)
     EventCodec.encode(.capability("observer", value: watcher.observer.rawValue), into: &out)
     if !watcher.canReadWaits {
@@ -239,6 +239,9 @@ struct Poller {
       EventCodec.encode(.memory(memory), into: &out)
       frames += 1
     }
+    if readsMemory || (!isFirst && (clock != lastClock || process.descriptors.isNew)) {
+      frames += process.descriptors.look(isSlow: readsMemory, at: time, source, into: &out)
+    }
     if tree != nil {
       frames +=
         tree?.round(at: time, isFirst: isFirst, isSlow: readsMemory, &source, into: &out) ?? 0
@@ -270,6 +273,10 @@ struct Poller {
       if let oldest = threads.oldestLook, time - oldest >= Self.lookAge {
         writeLooks(&threads, process, into: &out)
       }
+    }
+    if clock != lastClock {
+      let frames = process.descriptors.look(isSlow: false, at: time, source, into: &out)
+      if frames > 0 { queue.append(&out, frames: frames) }
     }
     lastClock = clock
     return true

@@ -234,7 +234,12 @@ public struct Watch: ~Copyable {
     }
     var summary = state.summary()
     let failure = results.recordingFailure
-    if let budget = configuration.budget { summary.verdict = Judge.verdict(summary, budget) }
+    if let budget = configuration.budget {
+      summary.verdict = Judge.verdict(summary, budget)
+      if let known = budget.scope.knownStalls {
+        summary.metrics = MetricCatalog.values(of: summary, known: known)
+      }
+    }
     summary.exit.perfwatch = ExitCode.of(
       summary, failed: failure != nil, budget: configuration.budget)
     return WatchResult(

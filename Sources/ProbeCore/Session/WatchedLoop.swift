@@ -26,6 +26,10 @@ final class WatchedLoop {
   private var schedule: CaptureSchedule
   private var isSeenAway = false
   private var around = SurroundingsWatch()
+  /// When a stall that goes on is told of again.
+  private var nextTelling = Instant(nanoseconds: 0)
+  /// Chosen: what waits for it looks every half second.
+  private static let tellingPeriod = Nanoseconds.milliseconds(200)
   /// The last probe at rest before the turn that goes on or has just ended.
   private var restedAt: ThreadProbe?
 
@@ -133,9 +137,33 @@ final class WatchedLoop {
   func surroundings(
     of stall: StallReading, _ source: inout ProcSource
   ) -> StallSurroundings? {
-    let tick = Nanoseconds(1_000_000_000 / Int64(max(1, HostInfo.clockTicksPerSecond)))
     let cpu = lastProbe?.cpu ?? .zero
-    guard var result = around.finish(stall, &source, thread: cpu, tick: tick) else { return nil }
+    return withFaults(around.finish(stall, &source, thread: cpu, tick: Self.tick))
+  }
+
+  /// The stall that goes on, once in a while.
+  var openStall: StallReading? {
+    guard !isGone, !isOnTrial, let last = lastProbe, last.at >= nextTelling,
+      let stall = detector.openStall
+    else { return nil }
+    nextTelling = last.at + Self.tellingPeriod
+    return stall
+  }
+
+  /// What went on around a stall that still does.
+  func surroundingsSoFar(
+    of stall: StallReading, _ source: inout ProcSource
+  ) -> StallSurroundings? {
+    let cpu = lastProbe?.cpu ?? .zero
+    return withFaults(around.soFar(stall, &source, thread: cpu, tick: Self.tick))
+  }
+
+  private static var tick: Nanoseconds {
+    Nanoseconds(1_000_000_000 / Int64(max(1, HostInfo.clockTicksPerSecond)))
+  }
+
+  private func withFaults(_ measured: StallSurroundings?) -> StallSurroundings? {
+    guard var result = measured else { return nil }
     func grown(_ field: KeyPath<ThreadProbe, UInt64?>) -> UInt64? {
       guard let last = lastProbe?[keyPath: field] else { return nil }
       let before = restedAt.map { $0[keyPath: field] } ?? 0

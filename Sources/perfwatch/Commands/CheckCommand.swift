@@ -7,13 +7,16 @@ enum CheckCommand {
     do throws(WatchError) {
       SignalMask.blockAll()
       var budget = request.budget
-      budget.rules += try request.baseline.rules()
+      try request.baseline.apply(to: &budget)
       guard !budget.rules.isEmpty else {
         throw WatchError("no budget to judge by; give --budget RULE")
       }
       let outputs = try Outputs(request.output, defaultDescriptor: 1, text: .verdict)
       var summary = try Replay.summaryOrRecording(request.file)
       summary = Judge.judged(summary, budget)
+      if let known = budget.scope.knownStalls, summary.repeats == nil {
+        summary.metrics = MetricCatalog.values(of: summary, known: known)
+      }
       let failures = outputs.write(summary)
       for failure in failures { Console.fail(failure) }
       if !failures.isEmpty { return ExitCode.unreadableInput }
@@ -35,9 +38,11 @@ enum CheckCommand {
 }
 
 extension BaselineOptions {
-  /// The budgets of the baseline; none without one.
-  func rules() throws(WatchError) -> [BudgetRule] {
-    guard let path else { return [] }
-    return Baseline.rules(try CompareCommand.summaries(path), relative: regression)
+  /// Adds the budgets of the baseline and the stalls that it knows; nothing without one.
+  func apply(to budget: inout BudgetSettings) throws(WatchError) {
+    guard let path else { return }
+    let runs = try CompareCommand.summaries(path)
+    budget.rules += Baseline.rules(runs, relative: regression)
+    budget.scope.knownStalls = KnownStalls(runs)
   }
 }

@@ -11,7 +11,7 @@ enum RunCommand {
       ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
       var options = request.options
-      options.budget.rules += try options.baseline.rules()
+      try options.baseline.apply(to: &options.budget)
       let outputs = try Outputs(options.output, defaultDescriptor: 2)
       let configuration = try options.configuration()
       let recording = try Recording.open(request.options.recordPath)

@@ -96,6 +96,47 @@ internal import Testing
     }
   }
 
+  @Test func `a stall that breaks a budget ends the run while it lasts`() async throws {
+    try await Lane.shared {
+      let run = try await Self.stalling(60_000, ["--stall-budget", "250ms", "--abort-on-fail"])
+      #expect(run.finished.status == .code(99), "\(run.finished.error)")
+      let summary = try run.summary
+      #expect(summary.run.endedBy == .budget)
+      #expect(summary.run.duration < .seconds(30))
+      #expect(summary.exit.signal == 15)
+      #expect(summary.verdict.result == .fail)
+      #expect(summary.stalls.map(\.kind) == ["exit"])
+    }
+  }
+
+  @Test func `an attached program that stalls is let go while it does`() async throws {
+    try await Lane.shared {
+      let target = try await Target("long_stall", ["4000", "60000"])
+      let aborted = try await target.attach(
+        ["-d", "50s", "--stall-budget", "250ms", "--count-environment", "--abort-on-fail"])
+      #expect(aborted.finished.status == .code(99), "\(aborted.finished.error)")
+      #expect(aborted.summary.run.endedBy == .budget)
+      #expect(aborted.summary.run.duration < .seconds(30))
+      #expect(target.isAlive)
+      try await target.end()
+    }
+  }
+
+  @Test func `descriptors are counted, the most and the last`() async throws {
+    try await Lane.shared {
+      let script =
+        "exec 3</dev/null 4</dev/null 5</dev/null 6</dev/null; sleep 0.5; exec 5<&- 6<&-; sleep 1"
+      let run = try await Watched("/bin/sh", ["-c", script], options: ["-b", "fds.peak<6"])
+      #expect(run.finished.status == .code(99), "\(run.finished.error)")
+      let summary = try run.summary
+      // Whatever it has inherited, the standard streams and four of its own; two were closed again.
+      let descriptors = try #require(summary.descriptors)
+      #expect((descriptors.peak ?? 0) >= 7)
+      #expect(descriptors.atEnd == descriptors.peak.map { $0 - 2 })
+      #expect(summary.metrics["fds.peak"]?.value == descriptors.peak.map { Double($0) })
+    }
+  }
+
   @Test func `attach judges, too, and lets the program live`() async throws {
     try await Lane.shared {
       let target = try await Target("long_stall", ["60000", "300"])

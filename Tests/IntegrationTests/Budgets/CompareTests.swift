@@ -44,6 +44,36 @@ internal import Testing
     }
   }
 
+  @Test func `a stall that the baseline has is not new, another one is`() async throws {
+    try await Lane.shared {
+      let folder = try Scratch()
+      let base = folder["base.json"]
+      let first = try await BudgetTests.stalling(600, ["--save-baseline", base])
+      #expect(first.finished.status == .code(0))
+      let options = ["--baseline", base, "--max-regression", "10000%", "-b", "stall.new==0"]
+      let same = try await BudgetTests.stalling(600, options)
+      let rule = try #require(try same.summary.verdict.rules.first { $0.metric == "stall.new" })
+      #expect(rule.result == .pass, "\(same.finished.error)")
+      #expect(try same.summary.metrics["stall.new"]?.value == 0)
+      // Only one of both stalls was known: so is it with a baseline that lacks the other.
+      var known = try first.summary
+      known.stalls.removeAll { !$0.stacks.isEmpty && $0.signature?.hasPrefix("long_work") == true }
+      try folder.write("less.json", OrderedJSONEncoder().encode(known))
+      let words = [
+        "check", first.folder["summary.json"], "--count-environment", "-b", "stall.new==0",
+      ]
+      let lacking = try await Perfwatch.command(
+        words + ["--baseline", folder["less.json"], "--max-regression", "10000%"]
+      ).run(in: folder)
+      #expect(lacking.status == .code(1))
+      #expect(lacking.text.contains("stall.new == 0: 1"), "\(lacking.text)")
+      #expect(lacking.text.contains("in long_work"), "\(lacking.text)")
+      let without = try await Perfwatch.command(words).run(in: folder)
+      #expect(without.status == .code(1))
+      #expect(without.text.contains("no baseline was given"), "\(without.text)")
+    }
+  }
+
   @Test func `a baseline is kept when all is well and judged by afterwards`() async throws {
     try await Lane.shared {
       let folder = try Scratch()

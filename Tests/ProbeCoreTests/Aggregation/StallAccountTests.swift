@@ -56,6 +56,24 @@ import Testing
     #expect(account.open.count == 99)
   }
 
+  @Test func `what is told of a stall that goes on counts only for who asks, and ends with it`() {
+    var account = StallAccount()
+    account.began(
+      StallBegan(id: 1, tid: ThreadID(7), start: Instant(nanoseconds: 0), kind: .stall))
+    account.goesOn(stall(1, .seconds(1)), nil)
+    account.goesOn(stall(1, .seconds(2)), nil)
+    #expect(account.count == 0 && account.growing.count == 1)
+    var soFar = account
+    soFar.endGrowing()
+    #expect(soFar.count == 1 && soFar.longest == .seconds(2))
+    #expect(soFar.open.isEmpty && soFar.growing.isEmpty)
+    account.ended(stall(1, .seconds(3)))
+    #expect(account.growing.isEmpty && account.longest == .seconds(3))
+    account.goesOn(stall(2, .seconds(1)), nil)
+    account.retracted(2)
+    #expect(account.growing.isEmpty)
+  }
+
   @Test func `nested waits and start-up are kept but not counted`() {
     var account = StallAccount()
     account.ended(stall(1, .seconds(9), kind: .nested))

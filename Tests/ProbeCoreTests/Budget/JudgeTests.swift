@@ -16,6 +16,8 @@ import Testing
     summary.memory.footprintPeak = 100 * Samples.mebibyte
     summary.memory.footprintSlopePerSecond = 100_000
     summary.threads.peak = 9
+    summary.descriptors = .init(peak: 40, atEnd: 3)
+    summary.observer.capabilities.entries[DescriptorsReading.capability] = "yes"
     summary.observer.lateProbes = 0
     summary.loops = [
       .init(
@@ -69,6 +71,7 @@ import Testing
     ("footprint.slope<101kB/s", .pass), ("footprint.slope<99kB/s", .fail),
     ("threads.peak<=9", .pass), ("threads.peak<9", .fail), ("exit.code==0", .pass),
     ("exit.code!=0", .fail), ("wall<10.1s", .pass), ("wall>=10s", .pass), ("wall>10s", .fail),
+    ("fds.peak<=40", .pass), ("fds.peak<40", .fail), ("stall.new==0", .indeterminate),
     ("processes.peak<9", .indeterminate), ("pss.end<1G", .indeterminate),
   ]
 
@@ -170,6 +173,60 @@ import Testing
     #expect(Judge.verdict(Self.run, BudgetSettings()).result == .none)
   }
 
+  /// The verdict on `stall.new==0` of a run whose one stall is `slow-1`.
+  private func new(
+    _ known: [String?], _ change: (inout Summary) -> Void = { _ in }
+  ) throws -> Summary.RuleResult {
+    var run = Self.run
+    run.stalls[0].signature = "slow-1"
+    change(&run)
+    var base = Self.run
+    base.stalls = known.map { signature in
+      var stall = Self.run.stalls[0]
+      stall.signature = signature
+      return stall
+    }
+    return try Self.judge("stall.new==0", on: run) { $0.scope.knownStalls = KnownStalls([base]) }
+      .rules[0]
+  }
+
+  @Test func `a stall that the baseline does not have is new`() throws {
+    #expect(try new(["slow-1"]).result == .pass)
+    let fresh = try new(["other-2"])
+    #expect(fresh.result == .fail)
+    #expect(fresh.actual == 1 && fresh.stall == 7)
+    #expect(try new([]).result == .fail)
+    // Twice the same is one kind.
+    #expect(try new([]) { $0.stalls.append($0.stalls[0]) }.actual == 1)
+    #expect(try new([]) { $0.stalls[0].ignored = true }.result == .pass)
+  }
+
+  @Test func `whether a stall is new cannot be told without a baseline that tells`() throws {
+    let without = try Self.judge("stall.new==0").rules[0]
+    #expect(without.result == .indeterminate && without.why?.contains("no baseline") == true)
+    #expect(try new([nil]).why?.contains("no signature") == true)
+    var unjudged = Self.run
+    unjudged.stalls = []
+    unjudged.stallTotals = .init(count: nil, total: nil, longest: nil)
+    let blind = try Self.judge("stall.new==0") { $0.scope.knownStalls = KnownStalls([unjudged]) }
+    #expect(blind.rules[0].why?.contains("not judged in the baseline") == true)
+    // About as long as a stall, it may be none; and others have the blame for a part of it.
+    #expect(try new([]) { $0.stalls[0].error = .milliseconds(60) }.result == .indeterminate)
+    #expect(try new([]) { $0.stalls[0].environmentPercent = 90 }.result == .pass)
+  }
+
+  @Test func `descriptors that nobody could count are not judged, and it says why`() throws {
+    var run = Self.run
+    run.descriptors = nil
+    run.observer.capabilities.entries[DescriptorsReading.capability] = "/proc/1/fd: not permitted"
+    let rule = try Self.judge("fds.peak<9", on: run).rules[0]
+    #expect(rule.result == .indeterminate && rule.why == "/proc/1/fd: not permitted")
+    // Counted in part: more than enough is enough, less proves nothing.
+    run.descriptors = .init(peak: 40, atEnd: 40)
+    #expect(try Self.judge("fds.peak<9", on: run).result == .fail)
+    #expect(try Self.judge("fds.peak<90", on: run).result == .indeterminate)
+  }
+
   @Test func `only what cannot come back is lost before the end`() throws {
     func isLost(_ rule: String) throws -> Bool {
       var settings = BudgetSettings()
@@ -182,6 +239,13 @@ import Testing
     #expect(try !isLost("cpu.average<1%"))
     #expect(try !isLost("wall>20s"))
     #expect(try !isLost("warn:stall.longest<100ms"))
+    // Its name may still change.
+    var settings = BudgetSettings()
+    settings.rules = [try RuleParser.rule("stall.new<=0")]
+    settings.scope.knownStalls = KnownStalls([])
+    settings.scope.knownStalls?.doubt = nil
+    #expect(Judge.verdict(Self.run, settings).result == .fail)
+    #expect(!Judge.isLost(Self.run, settings))
   }
 
   @Test func `stalls that were not kept one by one make a count unsure, not wrong`() throws {

@@ -55,6 +55,39 @@ import Testing
     #expect(detector.openTurn == nil)
   }
 
+  @Test func `a stall is told while it goes on, with the parts of it so far`() throws {
+    var detector = resting()
+    detector.take(probe(500, .running, slices: 20, sleeps: 19))
+    #expect(detector.openStall == nil)
+    for time in stride(from: 525 as Int64, through: 1000, by: 25) {
+      detector.take(probe(time, .running, slices: 20, sleeps: 19))
+    }
+    let stall = try #require(detector.openStall)
+    #expect(abs((stall.duration - .ms(500)).inMilliseconds) <= 25)
+    #expect(stall.kind == .stall && stall.parts.runDelay <= .ms(1))
+    #expect(abs((stall.parts.cpuUser - stall.duration).inMilliseconds) <= 1)
+    let began = detector.news.compactMap {
+      if case .began(let began) = $0 { began.id } else { nil }
+    }
+    #expect(began == [stall.id])
+    detector.take(probe(1025, .waiting(Site.poll), slices: 20, sleeps: 20))
+    #expect(detector.openStall == nil)
+  }
+
+  @Test func `of a stall that goes on, time without any sign of work may be the machine's`() throws
+  {
+    var detector = resting()
+    for time in stride(from: 500 as Int64, through: 1000, by: 25) {
+      var starved = probe(time, .running, slices: 20, sleeps: 19)
+      starved.cpu = min(starved.cpu, .ms(600))
+      detector.take(starved)
+    }
+    let stall = try #require(detector.openStall)
+    #expect(abs((stall.parts.runDelay - .ms(400)).inMilliseconds) <= 30, "\(stall)")
+    let sum = Summary.CauseParts.fields.reduce(Nanoseconds.zero) { $0 + stall.parts[keyPath: $1] }
+    #expect(sum == stall.duration)
+  }
+
   @Test func `stopped by somebody, it is let alone, and the time does not count`() throws {
     var detector = resting()
     detector.take(probe(500, .running, slices: 20, sleeps: 19))

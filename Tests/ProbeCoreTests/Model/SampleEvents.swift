@@ -100,6 +100,8 @@ enum SampleEvents {
         WaitReading(
           tid: ThreadID(1), at: Instant(nanoseconds: 1), call: "", object: WaitObject(.other))),
       .surroundings(StallSurroundings(stall: 7, length: .seconds(1))), .surroundings(surroundings),
+      .descriptors(DescriptorsReading(at: Instant(nanoseconds: 27), count: .max)),
+      .stallGoesOn(stall, nil), .stallGoesOn(stall, surroundings),
       .stallsIgnored(["load-1234abcd", "save-*"]),
     ]
     + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }

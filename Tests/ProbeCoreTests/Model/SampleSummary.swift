@@ -53,6 +53,7 @@ enum SampleSummary {
       proportional: 8,
       parts: .init(anonymous: 1, shared: 2, swap: 3, pageTables: 4, huge: 0, gpu: 0)),
     threads: .init(peak: 3, atEnd: 2, created: 4, alarms: ["many threads"]),
+    descriptors: .init(peak: 40, atEnd: 3),
     tree: .init(
       cpu: .seconds(3), averagePercent: 150, peakPercent: 200, footprintPeak: 30, processesPeak: 2,
       processesSeen: 5, observer: "perf",
@@ -119,7 +120,8 @@ enum SampleSummary {
     memory: .init(
       footprintPeak: nil, footprintAtEnd: nil, footprintSlopePerSecond: nil, residentPeak: nil,
       proportional: nil, parts: nil),
-    threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []), tree: nil, loops: [],
+    threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []),
+    descriptors: .init(peak: nil, atEnd: nil), tree: nil, loops: [],
     stalls: [], stallsOmitted: 0,
     stallTotals: .init(count: nil, total: nil, longest: nil), groups: [],
     series: .init(

@@ -109,7 +109,7 @@ import Testing
 
   /// As the tables of the summary's description list them.
   static let order = """
-    : schema perfwatch target host run exit metrics cpu memory threads tree loops stalls \
+    : schema perfwatch target host run exit metrics cpu memory threads descriptors tree loops stalls \
     stallsOmitted stallTotals groups series observer warnings verdict repeats
     perfwatch: version commit
     target: pid executable command launched startTicks
@@ -123,6 +123,7 @@ import Testing
     memory: footprintPeak footprintAtEnd footprintSlopePerSecond residentPeak proportional parts
     memory.parts: anonymous shared swap pageTables huge gpu
     threads: peak atEnd created alarms
+    descriptors: peak atEnd
     loops[]: tid name observer homes turns longTurns blockingTime longestTurn startup verdictless \
     undecided histogram
     loops[].histogram[]: below count

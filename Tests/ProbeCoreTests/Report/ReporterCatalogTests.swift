@@ -20,8 +20,8 @@ import Testing
       decoding: try #require(ReporterCatalog.named("json")).render(Samples.plain), as: UTF8.self)
     let keys = [
       "schema", "perfwatch", "target", "host", "run", "exit", "metrics", "cpu", "memory", "threads",
-      "tree", "loops", "stalls", "stallsOmitted", "stallTotals", "groups", "series", "observer",
-      "warnings", "verdict", "repeats",
+      "descriptors", "tree", "loops", "stalls", "stallsOmitted", "stallTotals", "groups", "series",
+      "observer", "warnings", "verdict", "repeats",
     ]
     let found = text.split(separator: "\n").compactMap { line -> String? in
       guard line.hasPrefix("  \""), !line.hasPrefix("   ") else { return nil }
