@@ -32,6 +32,7 @@ struct LoopDetector: Sendable {
   private var stay: (wait: Wait, since: Instant, slices: UInt64)?
   private var recordedWait: (wait: Wait, since: Instant)?
   private var trail: SwitchTrail?
+  var waits = WaitLedger()
   private var restless: RestlessTime
 
   init(tid: ThreadID, _ settings: Settings) {
@@ -70,6 +71,7 @@ struct LoopDetector: Sendable {
       // It went to wait before we came: no record tells, but the turn that follows is a whole one.
       take(WaitRecord(at: probe.at, step: .entered(wait)))
     }
+    waits.take(probe)
     lastProbe = probe
     if learner.standing == .learning { restless.add(probe) }
     feed(.probe(probe))
@@ -79,6 +81,7 @@ struct LoopDetector: Sendable {
   mutating func take(_ record: SwitchRecord) { trail?.add(record) }
 
   mutating func take(_ record: WaitRecord) {
+    waits.take(record)
     switch record.step {
     case .entered(let wait):
       // A read or a lock that is to be had at once is no wait: it counts when it has lasted.

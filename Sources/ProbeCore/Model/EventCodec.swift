@@ -14,7 +14,7 @@ public enum EventCodec {
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
       ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack, stallsIgnored,
-      wait, surroundings
+      wait, surroundings, waitProfile, threadAlarm, parked
   }
 
   /// Appends the event as one frame.
@@ -92,6 +92,9 @@ public enum EventCodec {
     case .stallsIgnored: .stallsIgnored
     case .wait: .wait
     case .surroundings: .surroundings
+    case .waitProfile: .waitProfile
+    case .threadAlarm: .threadAlarm
+    case .parked: .parked
     }
   }
 
@@ -194,6 +197,9 @@ public enum EventCodec {
     case .stallsIgnored(let patterns): out.put(list: patterns) { $0.put($1) }
     case .wait(let value): value.encode(into: &out)
     case .surroundings(let value): value.encode(into: &out)
+    case .waitProfile(let value): value.encode(into: &out)
+    case .threadAlarm(let value): value.encode(into: &out)
+    case .parked(let value): value.encode(into: &out)
     }
   }
 
@@ -288,6 +294,9 @@ public enum EventCodec {
     case .stack: return .stack(try StackReading(from: &reader))
     case .wait: return .wait(try WaitReading(from: &reader))
     case .surroundings: return .surroundings(try StallSurroundings(from: &reader))
+    case .waitProfile: return .waitProfile(try WaitProfileReading(from: &reader))
+    case .threadAlarm: return .threadAlarm(try ThreadAlarmReading(from: &reader))
+    case .parked: return .parked(try ParkedReading(from: &reader))
     case .stallsIgnored:
       return .stallsIgnored(try reader.list { (r) throws(WireError) in try r.string() })
     }

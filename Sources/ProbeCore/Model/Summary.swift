@@ -20,6 +20,8 @@ public struct Summary: Sendable, Equatable, Codable {
   public var threads: Threads
   public var tree: Tree?
   public var loops: [Loop]
+  /// Where the off-CPU time of watched threads went.
+  public var waits: [WaitProfile]
   public var stalls: [Stall]
   public var stallsOmitted: Int
   public var stallTotals: StallTotals
@@ -133,7 +135,8 @@ public struct Summary: Sendable, Equatable, Codable {
     public var peak: Int?
     public var atEnd: Int?
     public var created: Int?
-    public var alarms: [String]
+    /// Episodes of many threads, in order.
+    public var alarms: [ThreadAlarm]
   }
 
   /// The target with all its descendants; nil unless `--children` was given.

@@ -66,6 +66,8 @@ final class CaptureDesk: Sendable {
   private struct Facts: Sendable {
     var orders: [CaptureOrder] = []
     var copies: [CapturedStack] = []
+    var parkedOrder: ParkedOrder?
+    var parked: [ParkedThreads] = []
     var turns: [ThreadID: [Turn]] = [:]
     var stops: [ThreadID: OwnStops] = [:]
     var costs = CaptureCosts()
@@ -114,6 +116,16 @@ final class CaptureDesk: Sendable {
     if isTaken { control.tracerBell.signal() }
   }
 
+  /// Orders a look at the threads of an alarm.
+  func order(_ order: ParkedOrder) {
+    let isTaken = facts.withLock { facts in
+      guard !facts.isClosed, facts.refusal == nil else { return false }
+      facts.parkedOrder = order
+      return true
+    }
+    if isTaken { control.tracerBell.signal() }
+  }
+
   /// On pw-poller, of an attached target: there has to be a pw-tracer from now on.
   func startTracer(_ pid: ProcessID) {
     thread.withLock { thread in
@@ -151,6 +163,7 @@ final class CaptureDesk: Sendable {
   func stop() {
     facts.withLock { facts in
       facts.orders.removeAll()
+      facts.parkedOrder = nil
       for tid in facts.turns.keys {
         let count = facts.turns[tid]?.count ?? 0
         if count > 0 { facts.turns[tid]?[count - 1].isOpen = false }
@@ -181,6 +194,13 @@ final class CaptureDesk: Sendable {
     facts.withLock { facts in
       defer { facts.copies = [] }
       return facts.copies
+    }
+  }
+
+  func takeParked() -> [ParkedThreads] {
+    facts.withLock { facts in
+      defer { facts.parked = [] }
+      return facts.parked
     }
   }
 
@@ -229,6 +249,25 @@ final class CaptureDesk: Sendable {
       }
       return nil
     }
+  }
+
+  var hasOrders: Bool { facts.withLock { !$0.orders.isEmpty } }
+
+  func nextParkedOrder() -> ParkedOrder? {
+    facts.withLock { facts in
+      defer { facts.parkedOrder = nil }
+      return facts.parkedOrder
+    }
+  }
+
+  func deliver(_ parked: ParkedThreads, took time: Nanoseconds) {
+    facts.withLock { facts in
+      facts.cpu += time
+      for thread in parked.threads { facts.costs.add(thread.snapshot.stopTime) }
+      facts.parked.append(parked)
+      if facts.parked.count > 4 { facts.parked.removeFirst() }
+    }
+    queue.wake()
   }
 
   /// Runs the capture while nobody probes.

@@ -19,6 +19,11 @@ struct CaptureServer: ~Copyable {
 
   /// Makes all captures that are ordered and still wanted.
   mutating func serve(_ desk: CaptureDesk) {
+    serveOrders(desk)
+    if let order = desk.nextParkedOrder() { look(order, desk) }
+  }
+
+  private mutating func serveOrders(_ desk: CaptureDesk) {
     while let order = desk.nextOrder() {
       do throws(CaptureRefusal) {
         if capturer == nil {
@@ -32,6 +37,31 @@ struct CaptureServer: ~Copyable {
         if error == .notPermitted || error == .wrongMachine { desk.giveUp(error) }
       }
     }
+  }
+
+  /// Where the threads of an alarm are. Those that run are left alone: what they are blocked in is asked.
+  private mutating func look(_ order: ParkedOrder, _ desk: CaptureDesk) {
+    let cpu = Clock.threadCPU()
+    do throws(CaptureRefusal) {
+      if capturer == nil { capturer = try StackCapturer(pid) }
+    } catch {
+      return
+    }
+    var found = ParkedThreads(order: order, at: Clock.now())
+    for tid in order.threads {
+      // Stalls cannot wait.
+      if desk.hasOrders { serveOrders(desk) }
+      let result = Result { () throws(CaptureRefusal) in
+        try capturer?.capture(tid, CaptureRequest(mayStop: false))
+      }
+      switch result {
+      case .success(let snapshot?):
+        if let line = capturer?.line { found.add(snapshot, line) { finder.find(tid, line, at: $0) } }
+      case .failure(.moved): found.running += 1
+      case .success(nil), .failure: break
+      }
+    }
+    desk.deliver(found, took: Clock.threadCPU() - cpu)
   }
 
   private mutating func capture(

@@ -45,6 +45,7 @@ struct LoopWatcher {
   private let desk: CaptureDesk?
   private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
   private let watchesSince = Clock.now()
+  let waitPeers: WaitNames.Peers
   /// Told of once: captures that had to wait, as the budget was used up.
   private var isSlowed = false
   /// What was told of the switch records last.
@@ -55,6 +56,7 @@ struct LoopWatcher {
     desk: CaptureDesk? = nil
   ) {
     self.desk = desk
+    waitPeers = WaitNames.Peers(pid)
     self.settings = settings
     self.pid = pid
     self.points = points
@@ -164,7 +166,7 @@ struct LoopWatcher {
       if let points { loop.beginTracing(points) }
       guard !loop.isOnTrial else { continue }
       EncodedLoop.write(loop.detector, into: &out)
-      frames += 1
+      frames += 1 + tellWaits(loop, source, into: &out)
     }
     return frames
   }
@@ -233,7 +235,7 @@ struct LoopWatcher {
     guard !loop.isOnTrial else { return 0 }
     let frames = emit(loop, &source, into: &out)
     EncodedLoop.write(loop.detector, into: &out)
-    return frames + 1
+    return frames + 1 + tellWaits(loop, source, into: &out)
   }
 
   private mutating func emit(

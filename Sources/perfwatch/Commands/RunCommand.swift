@@ -117,6 +117,7 @@ extension WatchOptions {
     configuration.stalls?.ignored = try output.ignored()
     configuration.budget = judgedBy
     configuration.duration = duration
+    configuration.threadAlarm = threadAlarm
     configuration.timeout = timeout
     configuration.killAfter = killAfter
     configuration.followsChildren = followsChildren
