@@ -96,6 +96,7 @@ public struct SessionState: Sendable, Equatable {
     case .wait(let wait): stalls.wait(wait)
     case .surroundings(let value): stalls.surroundings(value)
     case .waitProfile(let reading): waits.add(reading)
+    case .waitStack(let reading): waits.add(reading)
     case .threadAlarm(let reading): alarms.add(reading)
     case .parked(let reading): alarms.add(reading)
     case .stallsIgnored(let patterns): stalls.ignored = IgnoredStalls(patterns)

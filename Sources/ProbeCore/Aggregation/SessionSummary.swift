@@ -12,7 +12,7 @@ extension SessionState {
         peak: threadsPeak, atEnd: threadsNow, created: threadsPeak == nil ? nil : threads.created,
         alarms: alarms.rows(start: start.start, names: threads.name, frames: stalls.stacks.frames)),
       tree: treePart, loops: stalls.loopRows(names: threads.name),
-      waits: waits.rows(names: threads.name),
+      waits: waits.rows(names: threads.name, frames: stalls.stacks.frames),
       stalls: stallRows, stallsOmitted: stalls.omitted, stallTotals: stalls.totals(of: stallRows),
       groups: groups,
       series: series.series(threads: hottest(8)), observer: observerPart, warnings: [],

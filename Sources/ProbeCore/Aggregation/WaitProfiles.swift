@@ -5,23 +5,38 @@ struct WaitProfiles: Sendable, Equatable {
   /// Threads, and rows of each.
   static let capacity = 64
   static let rowCapacity = 128
+  /// Stacks of one row that are told. Chosen.
+  static let stacksPerRow = 8
 
   private struct Thread: Sendable, Equatable {
     var reading: WaitProfileReading
     var rows: [Int: WaitProfileReading.Row] = [:]
+    var stacks: [Int: WaitStackReading] = [:]
   }
 
   private var threads: [Thread] = []
 
+  /// The place of a thread; nil if there is no room for it.
+  private mutating func place(of tid: ThreadID) -> Int? {
+    if let known = threads.firstIndex(where: { $0.reading.tid == tid }) { return known }
+    guard threads.count < Self.capacity else { return nil }
+    threads.append(
+      Thread(
+        reading: WaitProfileReading(
+          tid: tid, length: .zero, blocked: .zero, unseen: .zero, rows: [])))
+    return threads.count - 1
+  }
+
+  /// A stack may be told of before its row is.
+  mutating func add(_ stack: WaitStackReading) {
+    guard let place = place(of: stack.tid),
+      threads[place].stacks[stack.row] != nil || threads[place].stacks.count < Self.rowCapacity
+    else { return }
+    threads[place].stacks[stack.row] = stack
+  }
+
   mutating func add(_ reading: WaitProfileReading) {
-    let place: Int
-    if let known = threads.firstIndex(where: { $0.reading.tid == reading.tid }) {
-      place = known
-    } else {
-      guard threads.count < Self.capacity else { return }
-      place = threads.count
-      threads.append(Thread(reading: reading))
-    }
+    guard let place = place(of: reading.tid) else { return }
     threads[place].reading = reading
     threads[place].reading.rows = []
     for row in reading.rows
@@ -30,10 +45,18 @@ struct WaitProfiles: Sendable, Equatable {
     }
   }
 
-  func rows(names: (ThreadID) -> String) -> [Summary.WaitProfile] {
+  func rows(
+    names: (ThreadID) -> String, frames: ([Int]) -> [Summary.Frame]
+  ) -> [Summary.WaitProfile] {
     threads.map { thread in
       let reading = thread.reading
-      var (rows, unseen) = Self.shared(thread.rows.values.map { $0 }, unseen: reading.unseen)
+      var (rows, unseen) = Self.shared(
+        thread.rows.values.sorted { $0.number < $1.number }, unseen: reading.unseen
+      ) { number, time in
+        thread.stacks[number].map {
+          Summary.WaitStack(time: time, truncated: $0.truncation, frames: frames($0.places))
+        }
+      }
       // What is open at the last look is in a row already.
       let sum = rows.reduce(unseen) { $0 + $1.time }
       if sum < reading.blocked { unseen += reading.blocked - sum }
@@ -46,7 +69,8 @@ struct WaitProfiles: Sendable, Equatable {
 
   /// The rows, each with its share of the sleeps that no probe fell into.
   private static func shared(
-    _ rows: [WaitProfileReading.Row], unseen: Nanoseconds
+    _ rows: [WaitProfileReading.Row], unseen: Nanoseconds,
+    stack: (Int, Nanoseconds) -> Summary.WaitStack?
   ) -> (rows: [Summary.WaitRow], unseen: Nanoseconds) {
     let hitTime = rows.reduce(0.0) { $0 + $1.hitTime.inSeconds }
     let hits = Double(rows.reduce(0) { $0 + $1.hits })
@@ -60,12 +84,15 @@ struct WaitProfiles: Sendable, Equatable {
         left -= share
         error += unseen.inSeconds * deviation(hits: Double(row.hits), of: hits)
       }
+      let time = row.exact + row.sampled + share
       return Summary.WaitRow(
-        call: row.call, kind: row.category.word, object: row.object,
-        time: row.exact + row.sampled + share, error: Nanoseconds(seconds: error),
-        seen: row.seen, longest: row.longest)
+        call: row.call, kind: row.category.word, object: row.object, time: time,
+        error: Nanoseconds(seconds: error), seen: row.seen, longest: row.longest,
+        stacks: [stack(row.number, time)].compactMap { $0 })
     }
-    return (merged(result), left < .microseconds(1) * Int64(rows.count) && hitTime > 0 ? .zero : left)
+    return (
+      merged(result), left < .microseconds(1) * Int64(rows.count) && hitTime > 0 ? .zero : left
+    )
   }
 
   /// Two standard deviations of a share that was found by sampling, by Laplace's rule of succession: a
@@ -92,8 +119,24 @@ struct WaitProfiles: Sendable, Equatable {
       result[place].error += row.error
       result[place].seen = result[place].seen.saturatedAdding(row.seen)
       result[place].longest = max(result[place].longest, row.longest)
+      add(row.stacks, to: &result[place].stacks)
     }
     return result
+  }
+}
+
+extension WaitProfiles {
+  /// The same functions on stacks of another depth are one.
+  private static func add(_ stacks: [Summary.WaitStack], to all: inout [Summary.WaitStack]) {
+    for stack in stacks {
+      if let same = all.firstIndex(where: { $0.frames == stack.frames }) {
+        all[same].time += stack.time
+      } else {
+        all.append(stack)
+      }
+    }
+    all.sort { $0.time > $1.time }
+    all = Array(all.prefix(stacksPerRow))
   }
 }
 

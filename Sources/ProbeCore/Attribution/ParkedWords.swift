@@ -38,17 +38,26 @@ enum ParkedWords {
     guard let looked = alarm.looked, let blocked = alarm.blocked, looked > 0 else { return nil }
     let least = max(2, Int(Double(looked) * notable))
     if let object, object.count >= least, object.count >= alarm.parked.first?.count ?? 0 {
-      return "\(object.count) of \(looked) wait for the same thing: " + words(object, alarm)
+      return "\(object.count) of \(looked) wait " + words(object, alarm)
     }
     if let group = alarm.parked.first, group.count >= least {
-      let function = StackTitle.frame(of: group.frames)?.function.map {
-        ", in \(SafeText.terminal($0))"
-      }
+      let function = telling(group.frames).map { ", in \(SafeText.terminal($0))" }
       return "\(group.count) of \(looked) are in \(group.call ?? "a page fault")" + (function ?? "")
     }
     return blocked * 2 < looked
       ? "\(looked - blocked) of \(looked) run or are ready to"
       : "\(blocked) of \(looked) are blocked at different places"
+  }
+
+  /// The innermost function of the program's own; else of what is not the C library, whose waits are all
+  /// the same.
+  private static func telling(_ frames: [Summary.Frame]) -> String? {
+    let named = frames.filter { $0.function != nil }
+    let outside = named.first { frame in
+      let module = frame.module.map(StackTitle.fileName) ?? ""
+      return !["libc.so", "libc-", "libpthread", "ld-"].contains { module.hasPrefix($0) }
+    }
+    return (named.first { $0.inApp } ?? outside ?? named.first)?.function
   }
 
   private static func words(_ object: Object, _ alarm: Summary.ThreadAlarm) -> String {
@@ -58,21 +67,29 @@ enum ParkedWords {
     let text = WaitWords.text(
       SeenWait(object.wait, at: .zero, weight: .zero, holders: object.holders), frames: frames)
     let own = frames.first { $0.inApp && $0.function != nil }?.function
-    return text + (own.map { ", in \(SafeText.terminal($0))" } ?? "")
+    let place = own.map { ", in \(SafeText.terminal($0))" } ?? ""
+    let isWaiting = ["waiting for ", "waiting on "].first { text.hasPrefix($0) }
+    return "at the same \(noun(object.wait.object.kind))\(place): "
+      + text.dropFirst(isWaiting?.count ?? 0)
+  }
+
+  private static func noun(_ kind: WaitObject.Kind) -> String {
+    switch kind {
+    case .lock, .fileLock: "lock"
+    case .file, .pipe, .socket, .terminal: "\(kind.rawValue)"
+    case .join, .child, .sleep, .signal, .events, .other: "place"
+    }
   }
 
   private static func delay(_ alarm: Summary.ThreadAlarm, _ watched: String?) -> String? {
     guard let watched, let during = alarm.runDelayDuring else { return nil }
     let name = SafeText.terminal(watched)
     let before = alarm.runDelayBefore
-    guard during >= harmlessDelay, during >= 2 * (before ?? 0) else {
-      return "\(name) does not wait longer for a CPU than before".without(before == nil)
+    // What it was before has to be known, or it has to be much.
+    guard during >= harmlessDelay * (before == nil ? 10 : 1), during >= 2 * (before ?? 0) else {
+      return before == nil ? nil : "\(name) waits no longer for a CPU than before"
     }
     let earlier = before.map { ", \(Units.text(percent: $0)) before" } ?? ""
     return "\(name) waits for a CPU \(Units.text(percent: during)) of the time\(earlier)"
   }
-}
-
-extension String {
-  fileprivate func without(_ isUnknown: Bool) -> String? { isUnknown ? nil : self }
 }

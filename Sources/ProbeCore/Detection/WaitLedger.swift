@@ -18,6 +18,8 @@ struct WaitLedger: Sendable {
     var handle: UInt64?
     /// What the descriptor was, where that was read.
     var link: [UInt8]?
+    /// The user's registers at the call, where callers are told apart.
+    var site: WaitSite?
 
     /// Blocked outside of a system call.
     static let pageFault = Key(call: -1, category: .pageFault)
@@ -58,6 +60,8 @@ struct WaitLedger: Sendable {
   /// Counters of a running thread may be this old; see `AwayTime.counterLag`.
   private static let lag = Nanoseconds.milliseconds(10)
 
+  /// Calls from different functions are rows of their own.
+  var keepsSites = false
   private(set) var rows: [Row] = []
   /// Asleep where no probe was.
   private(set) var unseen = Nanoseconds.zero
@@ -201,13 +205,14 @@ struct WaitLedger: Sendable {
   private mutating func row(of wait: Wait) -> Int {
     row(
       Key(
-        call: wait.site.call, category: wait.category, handle: wait.handle, link: wait.link))
+        call: wait.site.call, category: wait.category, handle: wait.handle, link: wait.link,
+        site: keepsSites ? wait.site : nil))
   }
 
   private mutating func row(_ key: Key) -> Int {
     if let place = rows.firstIndex(where: { $0.key == key }) { return place }
     // Room is left for the common rows of calls.
-    if rows.count >= Self.capacity, key.handle != nil {
+    if rows.count >= Self.capacity, key.handle != nil || key.site != nil {
       return row(Key(call: key.call, category: key.category))
     }
     if rows.count >= 2 * Self.capacity { return rows.count - 1 }
@@ -269,6 +274,9 @@ struct WaitLedger: Sendable {
     endSleep(passed)
     if isElsewhere { startSleep(probe, passed) }
   }
+
+  /// The row of the sleep that the last probe saw.
+  var current: Int? { sleep?.row ?? entered?.row }
 
   // MARK: News
 

@@ -14,7 +14,7 @@ public enum EventCodec {
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
       ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack, stallsIgnored,
-      wait, surroundings, waitProfile, threadAlarm, parked
+      wait, surroundings, waitProfile, threadAlarm, parked, waitStack
   }
 
   /// Appends the event as one frame.
@@ -95,6 +95,7 @@ public enum EventCodec {
     case .waitProfile: .waitProfile
     case .threadAlarm: .threadAlarm
     case .parked: .parked
+    case .waitStack: .waitStack
     }
   }
 
@@ -200,6 +201,7 @@ public enum EventCodec {
     case .waitProfile(let value): value.encode(into: &out)
     case .threadAlarm(let value): value.encode(into: &out)
     case .parked(let value): value.encode(into: &out)
+    case .waitStack(let value): value.encode(into: &out)
     }
   }
 
@@ -297,6 +299,7 @@ public enum EventCodec {
     case .waitProfile: return .waitProfile(try WaitProfileReading(from: &reader))
     case .threadAlarm: return .threadAlarm(try ThreadAlarmReading(from: &reader))
     case .parked: return .parked(try ParkedReading(from: &reader))
+    case .waitStack: return .waitStack(try WaitStackReading(from: &reader))
     case .stallsIgnored:
       return .stallsIgnored(try reader.list { (r) throws(WireError) in try r.string() })
     }

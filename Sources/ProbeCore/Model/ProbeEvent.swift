@@ -50,6 +50,8 @@ public enum ProbeEvent: Sendable, Equatable {
   case surroundings(StallSurroundings)
   /// Sums of a watched thread's waits so far.
   case waitProfile(WaitProfileReading)
+  /// The stack at one of these waits.
+  case waitStack(WaitStackReading)
   /// The process has got many threads, or has them no more.
   case threadAlarm(ThreadAlarmReading)
   /// What the threads of an alarm were blocked in.

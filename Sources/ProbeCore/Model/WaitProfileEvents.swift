@@ -63,6 +63,41 @@ public struct WaitProfileReading: Sendable, Equatable {
   }
 }
 
+/// The stack of a row of a wait profile; a later one of the same row replaces it.
+public struct WaitStackReading: Sendable, Equatable {
+  public var tid: ThreadID
+  /// Number of the row.
+  public var row: Int
+  /// Numbers of code places, innermost first.
+  public var places: [Int]
+  public var truncation: StackTruncation?
+
+  public init(tid: ThreadID, row: Int, places: [Int], truncation: StackTruncation?) {
+    self.tid = tid
+    self.row = row
+    self.places = places
+    self.truncation = truncation
+  }
+}
+
+extension WaitStackReading {
+  func encode(into out: inout ByteWriter) {
+    out.put(tid.rawValue)
+    out.put(row)
+    out.put(list: places) { $0.put($1) }
+    out.put(optional: truncation) { $0.put($1.rawValue) }
+  }
+
+  init(from reader: inout ByteReader) throws(WireError) {
+    self.init(
+      tid: try reader.thread(), row: try reader.int(),
+      places: try reader.list { (r) throws(WireError) in try r.int() },
+      truncation: try reader.optional { (r) throws(WireError) in
+        try r.word(StackTruncation.init(rawValue:))
+      })
+  }
+}
+
 extension WaitProfileReading {
   func encode(into out: inout ByteWriter) {
     out.put(tid.rawValue)

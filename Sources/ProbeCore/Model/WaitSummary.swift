@@ -28,6 +28,16 @@ extension Summary {
     /// Sleeps that were seen; short ones may have been many more.
     public var seen: Int
     public var longest: Nanoseconds
+    /// Where it was called from, longest first; empty unless asked for.
+    public var stacks: [WaitStack]
+  }
+
+  /// A stack at a wait, with the time of all waits there.
+  public struct WaitStack: Sendable, Equatable, Codable {
+    public var time: Nanoseconds
+    public var truncated: StackTruncation?
+    /// Innermost first.
+    public var frames: [Frame]
   }
 
   /// An episode of many threads.

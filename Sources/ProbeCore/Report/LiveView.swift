@@ -147,7 +147,9 @@ public enum LiveBlock {
       lines.append(row(2, "stalls", "\(stalls)", ""))
     }
     if let open = snapshot.openStall { lines.append((1, StyledLine("! " + safe(open), .bad))) }
-    if let alarm = snapshot.threadAlarm { lines.append((5, StyledLine("! " + safe(alarm), .warning))) }
+    if let alarm = snapshot.threadAlarm {
+      lines.append((5, StyledLine("! " + safe(alarm), .warning)))
+    }
     for notice in snapshot.lastNotices.suffix(3) {
       lines.append((5, StyledLine("! " + safe(notice), .warning)))
     }

@@ -17,6 +17,7 @@ extension ReportSections {
       let shown = isWhole ? notable[...] : notable.prefix(waitRows)
       guard isWhole || shown.contains(where: { $0.kind != "events" }) else { continue }
       waitTable(profile, Array(shown), &layout)
+      if isWhole { waitStacks(Array(shown), &layout) }
     }
   }
 
@@ -30,7 +31,8 @@ extension ReportSections {
     let rest = profile.rows.count - shown.count
     var below: [String] = []
     if rest > 0 {
-      let total = profile.rows.reduce(Nanoseconds.zero) { $0 + $1.time }
+      let total =
+        profile.rows.reduce(Nanoseconds.zero) { $0 + $1.time }
         - shown.reduce(Nanoseconds.zero) { $0 + $1.time }
       below.append("\(Counted.text(rest, "more wait")): \(time(total))")
     }
@@ -58,8 +60,34 @@ extension ReportSections {
             .init(
               title: isUnicode ? "\u{b1}" : "+/-", dropOrder: 3,
               cells: cells { $0.error < .microseconds(1) ? "" : time($0.error) }),
-            .init(title: "longest seen", dropOrder: 2, cells: cells { time($0.longest) }),
+            .init(
+              title: "longest seen", dropOrder: 2,
+              cells: cells { $0.longest > .zero ? time($0.longest) : "" }),
           ], footer: below.isEmpty ? nil : "and " + below.joined(separator: "; "))))
+  }
+
+  /// From where it waited most, one stack for each of the longest waits.
+  private static func waitStacks(_ rows: [Summary.WaitRow], _ layout: inout ReportLayout) {
+    let isUnicode = layout.style.unicode
+    for row in rows.prefix(waitRows) {
+      guard let stack = row.stacks.first else { continue }
+      let object = row.object.map { " for \(DisplayText.safe($0, isUnicode: isUnicode))" } ?? ""
+      let call = DisplayText.safe(row.call, isUnicode: isUnicode)
+      let share = Percent.text(stack.time, of: row.time)
+      let more = row.stacks.count > 1 ? ", \(share) of it from" : ", from"
+      layout.add(.line(StyledLine("    \(call)\(object)\(more)", .dim)))
+      add(StackShape.lines(of: stack.frames, isUnicode: isUnicode), &layout)
+    }
+  }
+
+  private static func add(_ lines: [ShownFrame], _ layout: inout ReportLayout) {
+    for line in lines.prefix(parkedLines) {
+      layout.add(.line(StyledLine("      " + line.text, line.isOwn ? .plain : .dim)))
+    }
+    if lines.count > parkedLines {
+      let mark = layout.style.unicode ? "\u{2026}" : "..."
+      layout.add(.line(StyledLine("      \(mark) \(lines.count - parkedLines) more", .dim)))
+    }
   }
 
   /// What the kind of a wait says where it has no object.
@@ -91,14 +119,7 @@ extension ReportSections {
         let call = group.call.map { " in \($0)" } ?? ""
         let head = "    \(Counted.text(group.count, "thread"))\(call), innermost function first"
         layout.add(.line(StyledLine(head, .dim)))
-        let lines = StackShape.lines(of: group.frames, isUnicode: isUnicode)
-        for line in lines.prefix(parkedLines) {
-          layout.add(.line(StyledLine("      " + line.text, line.isOwn ? .plain : .dim)))
-        }
-        if lines.count > parkedLines {
-          let mark = isUnicode ? "\u{2026}" : "..."
-          layout.add(.line(StyledLine("      \(mark) \(lines.count - parkedLines) more", .dim)))
-        }
+        add(StackShape.lines(of: group.frames, isUnicode: isUnicode), &layout)
       }
       let others = alarm.parked.dropFirst(parkedStacks).reduce(0) { $0 + $1.count }
       if others > 0 {

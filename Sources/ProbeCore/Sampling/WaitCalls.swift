@@ -114,7 +114,9 @@ enum WaitCalls {
   /// Calls whose first argument is what they wait for: a descriptor, or a lock's address.
   static let naming = Set(
     all.filter { call in
-      let isPath = ["open", "openat", "rename", "unlink", "unlinkat", "newfstatat", "statx", "sync"]
+      let isPath = [
+        "open", "openat", "rename", "unlink", "unlinkat", "newfstatat", "statx", "sync",
+      ]
       return switch call.category {
       case .lock: !call.name.hasPrefix("sem") && call.name != "futex_waitv"
       case .disk: !isPath.contains(call.name) && call.name != "msync"

@@ -68,6 +68,10 @@ final class CaptureDesk: Sendable {
     var copies: [CapturedStack] = []
     var parkedOrder: ParkedOrder?
     var parked: [ParkedThreads] = []
+    var waitOrders: [WaitStackOrder] = []
+    var waitStacks: [WaitStackCopy] = []
+    /// Rows whose stack is known.
+    var waitsKnown: Set<WaitStackOrder> = []
     var turns: [ThreadID: [Turn]] = [:]
     var stops: [ThreadID: OwnStops] = [:]
     var costs = CaptureCosts()
@@ -126,6 +130,19 @@ final class CaptureDesk: Sendable {
     if isTaken { control.tracerBell.signal() }
   }
 
+  /// Orders the stack of a wait; false if that is known already.
+  func order(_ order: WaitStackOrder) -> Bool {
+    let isTaken = facts.withLock { facts in
+      guard !facts.isClosed, facts.refusal == nil, facts.waitOrders.count < 4,
+        !facts.waitsKnown.contains(order)
+      else { return false }
+      facts.waitOrders.append(order)
+      return true
+    }
+    if isTaken { control.tracerBell.signal() }
+    return isTaken
+  }
+
   /// On pw-poller, of an attached target: there has to be a pw-tracer from now on.
   func startTracer(_ pid: ProcessID) {
     thread.withLock { thread in
@@ -164,6 +181,7 @@ final class CaptureDesk: Sendable {
     facts.withLock { facts in
       facts.orders.removeAll()
       facts.parkedOrder = nil
+      facts.waitOrders = []
       for tid in facts.turns.keys {
         let count = facts.turns[tid]?.count ?? 0
         if count > 0 { facts.turns[tid]?[count - 1].isOpen = false }
@@ -201,6 +219,13 @@ final class CaptureDesk: Sendable {
     facts.withLock { facts in
       defer { facts.parked = [] }
       return facts.parked
+    }
+  }
+
+  func takeWaitStacks() -> [WaitStackCopy] {
+    facts.withLock { facts in
+      defer { facts.waitStacks = [] }
+      return facts.waitStacks
     }
   }
 
@@ -258,6 +283,20 @@ final class CaptureDesk: Sendable {
       defer { facts.parkedOrder = nil }
       return facts.parkedOrder
     }
+  }
+
+  func nextWaitOrder() -> WaitStackOrder? {
+    facts.withLock { $0.waitOrders.isEmpty ? nil : $0.waitOrders.removeFirst() }
+  }
+
+  func deliver(_ copy: WaitStackCopy, took time: Nanoseconds) {
+    facts.withLock { facts in
+      facts.cpu += time
+      facts.costs.add(copy.snapshot.stopTime)
+      facts.waitsKnown.insert(copy.order)
+      facts.waitStacks.append(copy)
+    }
+    queue.wake()
   }
 
   func deliver(_ parked: ParkedThreads, took time: Nanoseconds) {

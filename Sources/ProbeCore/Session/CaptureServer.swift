@@ -21,6 +21,11 @@ struct CaptureServer: ~Copyable {
   mutating func serve(_ desk: CaptureDesk) {
     serveOrders(desk)
     if let order = desk.nextParkedOrder() { look(order, desk) }
+    while let order = desk.nextWaitOrder() {
+      let cpu = Clock.threadCPU()
+      guard let copy = captureWait(order) else { continue }
+      desk.deliver(copy, took: Clock.threadCPU() - cpu)
+    }
   }
 
   private mutating func serveOrders(_ desk: CaptureDesk) {
@@ -36,6 +41,22 @@ struct CaptureServer: ~Copyable {
         // Ended, moved on, not to be stopped where it is: there is no stack of this moment.
         if error == .notPermitted || error == .wrongMachine { desk.giveUp(error) }
       }
+    }
+  }
+
+  /// The stack of a thread that still waits where it was seen; never by a stop.
+  private mutating func captureWait(_ order: WaitStackOrder) -> WaitStackCopy? {
+    do throws(CaptureRefusal) {
+      if capturer == nil { capturer = try StackCapturer(pid) }
+      guard let snapshot = try capturer?.capture(order.tid, CaptureRequest(mayStop: false)),
+        case .inside(let call)? = capturer?.line,
+        Int32(truncatingIfNeeded: call.number) == order.site.call,
+        call.stackPointer == order.site.stackPointer,
+        call.programCounter == order.site.programCounter
+      else { return nil }
+      return WaitStackCopy(order: order, snapshot: snapshot)
+    } catch {
+      return nil
     }
   }
 
@@ -56,7 +77,9 @@ struct CaptureServer: ~Copyable {
       }
       switch result {
       case .success(let snapshot?):
-        if let line = capturer?.line { found.add(snapshot, line) { finder.find(tid, line, at: $0) } }
+        if let line = capturer?.line {
+          found.add(snapshot, line) { finder.find(tid, line, at: $0) }
+        }
       case .failure(.moved): found.running += 1
       case .success(nil), .failure: break
       }

@@ -18,6 +18,8 @@ public struct StallSettings: Sendable, Equatable {
   public var observer: LoopObserver?
   /// Whether stacks are taken in stalls.
   public var takesStacks = true
+  /// Whether stacks are taken outside of stalls, too, one for each place where a watched thread waits.
+  public var takesWaitStacks = false
   /// Patterns of modules that are the program's own; see `InAppRule`.
   public var inAppPatterns: [String] = []
   /// Stalls that do not count.
@@ -37,12 +39,12 @@ struct LoopWatcher {
   let pid: ProcessID
   private var points: TracePoints?
   private var hasLookedForTracePoints = false
-  private let launchedAt: Instant?
+  let launchedAt: Instant?
   private(set) var loops: [WatchedLoop] = []
   private(set) var known = NumberIndex()
   var search: LoopSearch
   private(set) var canReadWaits = true
-  private let desk: CaptureDesk?
+  let desk: CaptureDesk?
   private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
   private let watchesSince = Clock.now()
   let waitPeers: WaitNames.Peers
@@ -97,6 +99,7 @@ struct LoopWatcher {
       return
     }
     if !loop.sampler.canReadWaits && loop.trace == nil { canReadWaits = false }
+    loop.detector.waits.keepsSites = settings.takesWaitStacks
     known[tid] = loops.count
     loops.append(loop)
   }
@@ -115,6 +118,7 @@ struct LoopWatcher {
       search.take(loop)
       frames += emit(loop, &source, into: &out)
       frames += order(loop, into: &out)
+      orderWaitStack(loop)
       loop.watchSurroundings(&source)
       if loop.detector.wantsBurst { wantsQuick = true }
       if let rate = loop.takeRefusal() {

@@ -39,7 +39,7 @@ struct ThreadAlarmWatch {
       alarm.watched = loops?.loops.first?.sampler.tid
       // The last reading before it grew, and the oldest one before that.
       base = delays.last { $0.at <= since } ?? delay
-      if let base, let first = delays.first, base.at - first.at >= .milliseconds(500) {
+      if let base, let first = delays.first, base.at - first.at >= .milliseconds(300) {
         alarm.before = .init(base.delay - first.delay, over: base.at - first.at)
       }
       current = alarm

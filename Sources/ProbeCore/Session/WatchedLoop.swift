@@ -23,6 +23,9 @@ final class WatchedLoop {
   var lastWait: Wait?
   /// What the rows of its waits are of; see `WaitNames`.
   var waitNames: [WaitNames.Name] = []
+  /// How often a row's stack was asked for, and when one was last.
+  var stackTries: [Int] = []
+  var stackAskedAt = Instant(nanoseconds: 0)
   /// Until tracing was begun or has failed.
   private var mayBeTraced = true
   private var schedule: CaptureSchedule

@@ -109,7 +109,8 @@ enum OptionTable {
     ) { bag, _ in bag.watch.measuresProportional = true },
     OptionSpec(
       short: nil, long: "thread-alarm", value: .text("N"), commands: watchers, group: .watching,
-      help: "tell of N threads, or N/2 more within a second, and where they are (default 64; 0 never)"
+      help:
+        "tell of N threads, or N/2 more within a second, and where they are (default 64; 0 never)"
     ) { bag, text throws(ValueProblem) in bag.watch.threadAlarm = try Values.threadAlarm(text) },
   ]
 
@@ -152,7 +153,8 @@ enum OptionTable {
     },
     OptionSpec(
       short: nil, long: "wait-profile", value: .none, commands: [.run, .attach, .report],
-      group: .output, help: "report every wait of the watched threads, not only the main ones"
+      group: .output,
+      help: "report all waits of the watched threads, and from where they were called"
     ) { bag, _ in bag.watch.output.showsAllWaits = true },
     OptionSpec(
       short: nil, long: "show-command", value: .none, commands: watchers, group: .output,

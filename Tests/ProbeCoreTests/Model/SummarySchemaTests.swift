@@ -108,7 +108,7 @@ import Testing
 
   /// As the tables of the summary's description list them.
   static let order = """
-    : schema perfwatch target host run exit metrics cpu memory threads tree loops stalls \
+    : schema perfwatch target host run exit metrics cpu memory threads tree loops waits stalls \
     stallsOmitted stallTotals groups series observer warnings verdict
     perfwatch: version commit
     target: pid executable command launched startTicks
@@ -122,6 +122,12 @@ import Testing
     memory: footprintPeak footprintAtEnd footprintSlopePerSecond residentPeak proportional parts
     memory.parts: anonymous shared swap pageTables huge gpu
     threads: peak atEnd created alarms
+    threads.alarms[]: reason limit at endedAt threads peak grownFrom grownWithin sentence looked \
+    blocked parked runDelayBefore runDelayDuring
+    threads.alarms[].parked[]: count call truncated frames
+    waits[]: tid name length blocked unseen rows
+    waits[].rows[]: call kind object time error seen longest stacks
+    waits[].rows[].stacks[]: time truncated frames
     loops[]: tid name observer homes turns longTurns blockingTime longestTurn startup verdictless \
     undecided histogram
     loops[].histogram[]: below count
