@@ -10,7 +10,15 @@ struct ThreadAlarms: Sendable, Equatable {
   private(set) var all: [ThreadAlarmReading] = []
   private var parked: [Int: ParkedReading] = [:]
 
+  /// More threads than Linux can have are a damaged recording's.
+  private static func count(_ value: Int) -> Int { min(max(0, value), 1 << 22) }
+
   mutating func add(_ reading: ThreadAlarmReading) {
+    var reading = reading
+    reading.limit = Self.count(reading.limit)
+    reading.threads = Self.count(reading.threads)
+    reading.peak = Self.count(reading.peak)
+    reading.grown = reading.grown.map { (Self.count($0.from), $0.since) }
     if let place = all.firstIndex(where: { $0.number == reading.number }) {
       all[place] = reading
     } else if all.count < Self.capacity {
@@ -20,6 +28,14 @@ struct ThreadAlarms: Sendable, Equatable {
 
   mutating func add(_ reading: ParkedReading) {
     guard all.contains(where: { $0.number == reading.alarm }) else { return }
+    var reading = reading
+    reading.looked = Self.count(reading.looked)
+    reading.blocked = min(Self.count(reading.blocked), reading.looked)
+    reading.groups = Array(reading.groups.prefix(Self.capacity))
+    reading.objects = Array(reading.objects.prefix(Self.capacity))
+    for index in reading.groups.indices {
+      reading.groups[index].count = Self.count(reading.groups[index].count)
+    }
     parked[reading.alarm] = reading
   }
 
@@ -52,8 +68,10 @@ struct ThreadAlarms: Sendable, Equatable {
     }
     var row = Summary.ThreadAlarm(
       reason: alarm.reason.rawValue, limit: alarm.limit, at: max(.zero, alarm.at - start),
-      endedAt: alarm.endedAt.map { $0 - start }, threads: alarm.threads, peak: alarm.peak,
-      grownFrom: alarm.grown?.from, grownWithin: alarm.grown.map { alarm.at - $0.since },
+      endedAt: alarm.endedAt.map { max(.zero, $0 - start) }, threads: alarm.threads,
+      peak: alarm.peak,
+      grownFrom: alarm.grown?.from,
+      grownWithin: alarm.grown.map { max(.zero, alarm.at - $0.since) },
       sentence: "", looked: seen?.looked, blocked: seen?.blocked, parked: groups,
       runDelayBefore: Self.percent(alarm.before), runDelayDuring: Self.percent(alarm.during))
     row.sentence = ParkedWords.sentence(row, object, watched: alarm.watched.map(names))

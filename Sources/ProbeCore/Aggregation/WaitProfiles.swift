@@ -73,7 +73,7 @@ struct WaitProfiles: Sendable, Equatable {
     stack: (Int, Nanoseconds) -> Summary.WaitStack?
   ) -> (rows: [Summary.WaitRow], unseen: Nanoseconds) {
     let hitTime = rows.reduce(0.0) { $0 + $1.hitTime.inSeconds }
-    let hits = Double(rows.reduce(0) { $0 + $1.hits })
+    let hits = rows.reduce(0.0) { $0 + Double($1.hits) }
     var left = unseen
     let result = rows.map { row -> Summary.WaitRow in
       var share = Nanoseconds.zero
@@ -143,7 +143,7 @@ extension WaitProfiles {
 extension Nanoseconds {
   /// Stops at the largest one: a damaged recording may hold any numbers.
   fileprivate init(seconds: Double) {
-    self.init(seconds.isFinite ? Int64(min(max(seconds, 0), 9e9) * 1e9) : 0)
+    self.init(seconds.isFinite ? Int64((min(max(seconds, 0), 9e9) * 1e9).rounded()) : 0)
   }
 
   fileprivate func part(_ part: Double) -> Nanoseconds { Nanoseconds(seconds: inSeconds * part) }

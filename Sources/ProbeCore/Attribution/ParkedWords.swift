@@ -37,7 +37,7 @@ enum ParkedWords {
   private static func place(_ alarm: Summary.ThreadAlarm, _ object: Object?) -> String? {
     guard let looked = alarm.looked, let blocked = alarm.blocked, looked > 0 else { return nil }
     let least = max(2, Int(Double(looked) * notable))
-    if let object, object.count >= least, object.count >= alarm.parked.first?.count ?? 0 {
+    if let object, object.count >= least, 2 * object.count >= alarm.parked.first?.count ?? 0 {
       return "\(object.count) of \(looked) wait " + words(object, alarm)
     }
     if let group = alarm.parked.first, group.count >= least {

@@ -32,6 +32,7 @@ struct ThreadAlarm: Sendable {
   private var growthLimit: Int { max(1, limit / 2) }
 
   mutating func take(_ count: Int, at time: Instant) -> News? {
+    counts.removeAll { time - $0.at > Self.window }
     defer { remember(count, at: time) }
     if isOn {
       peak = max(peak, count)
@@ -60,7 +61,6 @@ struct ThreadAlarm: Sendable {
   }
 
   private mutating func remember(_ count: Int, at time: Instant) {
-    counts.removeAll { time - $0.at > Self.window }
     counts.append((time, count))
     // Ticks come every 10 ms at the most.
     if counts.count > 128 { counts.removeFirst() }

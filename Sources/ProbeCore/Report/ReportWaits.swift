@@ -121,7 +121,7 @@ extension ReportSections {
         layout.add(.line(StyledLine(head, .dim)))
         add(StackShape.lines(of: group.frames, isUnicode: isUnicode), &layout)
       }
-      let others = alarm.parked.dropFirst(parkedStacks).reduce(0) { $0 + $1.count }
+      let others = alarm.parked.dropFirst(parkedStacks).reduce(0) { $0.saturatedAdding($1.count) }
       if others > 0 {
         let text = "    and \(Counted.text(others, "thread")) with other stacks"
         layout.add(.line(StyledLine(text, .dim)))

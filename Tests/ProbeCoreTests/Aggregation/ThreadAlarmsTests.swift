@@ -73,7 +73,9 @@ import Testing
   }
 
   @Test func `the live view tells of an alarm once, when it is known where they are`() {
-    var state = Script.state(Self.events.dropLast())
+    var alarm = WaitSamples.alarm
+    alarm.endedAt = nil
+    var state = Script.state(Self.events.dropLast(2) + [.threadAlarm(alarm)])
     #expect(state.alarmTexts(after: 0) == [])
     state.apply(Self.events[4])
     #expect(state.alarmTexts(after: 0).count == 1)
@@ -102,7 +104,15 @@ import Testing
     }
     var orphan = WaitSamples.parked
     orphan.alarm = 7777
-    let summary = Script.summary(many + [.parked(orphan)])
+    var hostile = WaitSamples.parked
+    hostile.alarm = 3
+    (hostile.looked, hostile.blocked) = (.max, .min)
+    hostile.groups = Array(repeating: .init(count: .max, call: nil, places: [.max]), count: 999)
+    hostile.objects[0].count = .max
+    var grown = WaitSamples.alarm
+    grown.grown = (from: .min, since: Instant(nanoseconds: .max))
+    let summary = Script.summary(
+      [.threadAlarm(grown)] + many + [.parked(orphan), .parked(hostile)])
     #expect(summary.threads.alarms.count == ThreadAlarms.capacity)
     #expect(!TextReport.render(summary, style: .file).isEmpty)
   }
