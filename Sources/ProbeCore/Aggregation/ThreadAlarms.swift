@@ -36,6 +36,9 @@ struct ThreadAlarms: Sendable, Equatable {
     for index in reading.groups.indices {
       reading.groups[index].count = Self.count(reading.groups[index].count)
     }
+    for index in reading.objects.indices {
+      reading.objects[index].count = Self.count(reading.objects[index].count)
+    }
     parked[reading.alarm] = reading
   }
 

@@ -28,7 +28,7 @@ import Testing
     #expect(
       alarm.sentence
         == "81 threads at most, 69 of them within 100 ms at 500 ms; 58 of 64 wait at the same lock, "
-        + "in take: a mutex held by thread ma\\u{1b}in (tid 42), which was running; "
+        + "in take: a mutex held by thread ma\\x1bin (tid 42), which was running; "
         + "main waits for a CPU 10.0 % of the time, 0.20 % before")
     #expect(alarm.looked == 64 && alarm.blocked == 62)
     #expect(alarm.parked.map(\.count) == [60, 2])
