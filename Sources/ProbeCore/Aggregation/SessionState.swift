@@ -20,6 +20,8 @@ public struct SessionState: Sendable, Equatable {
   private(set) var end: SessionEnd?
   private(set) var observer: ObserverReading?
   private(set) var stalls = StallAccount()
+  private(set) var waits = WaitProfiles()
+  private(set) var alarms = ThreadAlarms()
   private(set) var capabilities: Capabilities
   private(set) var notices: [(code: NoticeCode, detail: String)] = []
   private(set) var lastAt: Instant
@@ -98,6 +100,10 @@ public struct SessionState: Sendable, Equatable {
     case .stack(let stack): stalls.stack(stack)
     case .wait(let wait): stalls.wait(wait)
     case .surroundings(let value): stalls.surroundings(value)
+    case .waitProfile(let reading): waits.add(reading)
+    case .waitStack(let reading): waits.add(reading)
+    case .threadAlarm(let reading): alarms.add(reading)
+    case .parked(let reading): alarms.add(reading)
     case .stallsIgnored(let patterns): stalls.ignored = IgnoredStalls(patterns)
     case .exited(let value):
       advance(to: value.at)

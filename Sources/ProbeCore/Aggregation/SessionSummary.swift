@@ -10,9 +10,10 @@ extension SessionState {
       exit: exitPart, metrics: Metrics(), cpu: cpu, memory: memory.summary,
       threads: Summary.Threads(
         peak: threadsPeak, atEnd: threadsNow, created: threadsPeak == nil ? nil : threads.created,
-        alarms: []),
+        alarms: alarms.rows(start: start.start, names: threads.name, frames: stalls.stacks.frames)),
       descriptors: descriptors ?? Summary.Descriptors(peak: nil, atEnd: nil),
       tree: treePart, loops: stalls.loopRows(names: threads.name),
+      waits: waits.rows(names: threads.name, frames: stalls.stacks.frames),
       stalls: stallRows, stallsOmitted: stalls.omitted, stallTotals: stalls.totals(of: stallRows),
       groups: groups,
       series: series.series(threads: hottest(8)), observer: observerPart, warnings: [],

@@ -6,10 +6,15 @@ public struct CaptureRequest: Sendable, Equatable {
   public var extent: CopyExtent
   /// Wants all registers of a blocked thread too, which takes a stop where a stop does not show.
   public var needsRegisters: Bool
+  /// A thread that could only be captured by a stop is left alone.
+  public var mayStop = true
 
-  public init(extent: CopyExtent = CopyExtent(), needsRegisters: Bool = false) {
+  public init(
+    extent: CopyExtent = CopyExtent(), needsRegisters: Bool = false, mayStop: Bool = true
+  ) {
     self.extent = extent
     self.needsRegisters = needsRegisters
+    self.mayStop = mayStop
   }
 }
 
@@ -90,6 +95,7 @@ public struct StackCapturer: ~Copyable {
     switch plan {
     case .refuse(.traced): throw .traced(by: files.tracer())
     case .refuse(let refusal): throw refusal
+    case .stop where !request.mayStop: throw .moved
     case .stop:
       let snapshot = try stop(files, bytes, request.extent)
       self.line = line

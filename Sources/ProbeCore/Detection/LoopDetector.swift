@@ -33,6 +33,7 @@ struct LoopDetector: Sendable {
   private var recordedWait: (wait: Wait, since: Instant)?
   private var trail: SwitchTrail?
   private var places: SleepPlaces
+  var waits = WaitLedger()
   private var restless: RestlessTime
 
   init(tid: ThreadID, _ settings: Settings) {
@@ -88,6 +89,7 @@ struct LoopDetector: Sendable {
 
   private mutating func takeOne(_ probe: ThreadProbe) {
     if settings.observer == .proc { learn(from: probe) }
+    waits.take(probe)
     lastProbe = probe
     if learner.standing == .learning { restless.add(probe) }
     feed(.probe(probe))
@@ -100,6 +102,7 @@ struct LoopDetector: Sendable {
   func awaitsRecords(_ probe: ThreadProbe) -> Bool { trail?.isBehind(probe) ?? false }
 
   mutating func take(_ record: WaitRecord) {
+    waits.take(record)
     switch record.step {
     case .entered(let wait):
       // A read or a lock that is to be had at once is no wait: it counts when it has lasted.
@@ -142,10 +145,18 @@ struct LoopDetector: Sendable {
   }
 
   /// Records of context switches come from now on, before the probes that they belong to.
-  mutating func goOnWithSwitches() { trail = SwitchTrail() }
+  ///
+  /// - Parameter places: they tell where it slept.
+  mutating func goOnWithSwitches(places: Bool = false) {
+    trail = SwitchTrail()
+    waits.tellsPlaces = places
+  }
 
   /// No more of them will come.
-  mutating func goOnWithoutSwitches() { trail = nil }
+  mutating func goOnWithoutSwitches() {
+    trail = nil
+    waits.tellsPlaces = false
+  }
 
   /// Spans between probes for which records were missing.
   var brokenSpans: Int { trail?.broken ?? 0 }

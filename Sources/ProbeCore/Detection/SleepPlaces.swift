@@ -1,5 +1,15 @@
 // What a thread waits for at a place of which only the registers are known.
 
+/// A sleep that no probe saw.
+enum HiddenSleep: Sendable, Equatable {
+  /// Nobody knows where.
+  case unknown
+  /// As if a probe had seen it.
+  case seen(ThreadProbe.State)
+  /// At home, between others there, with short turns on both sides.
+  case passing(Wait)
+}
+
 /// The waits that probes saw, by the place where they were.
 struct SleepPlaces: Sendable, Equatable {
   /// Places kept; then all are learnt anew. Chosen.
@@ -35,12 +45,12 @@ struct SleepPlaces: Sendable, Equatable {
     return record.kind
   }
 
-  /// The same for all records between two probes, but nil also for visits home between others with short
-  /// turns on both sides.
-  func states(
+  /// The sleeps that records between two probes begin; `unknown` for other records.
+  func views(
     _ records: ArraySlice<SwitchRecord>, from last: ThreadProbe, isHome: (Wait) -> Bool
-  ) -> [ThreadProbe.State?] {
-    var states = records.map { state($0) }
+  ) -> [HiddenSleep] {
+    let states = records.map { state($0) }
+    var views = states.map { $0.map { HiddenSleep.seen($0) } ?? .unknown }
     var sleeps: [Sleep] = []
     if case .waiting(let wait) = last.state {
       sleeps.append(Sleep(record: nil, start: last.at, end: nil, isHome: isHome(wait)))
@@ -61,9 +71,11 @@ struct SleepPlaces: Sendable, Equatable {
       guard before.isHome, after.isHome, let woke = before.end, let end = sleeps[place].end,
         sleeps[place].start - woke < calm, after.start - end < calm
       else { continue }
-      if let record = sleeps[place].record { states[record] = nil }
+      if let record = sleeps[place].record, case .waiting(let wait)? = states[record] {
+        views[record] = .passing(wait)
+      }
     }
-    return states
+    return views
   }
 
   private struct Sleep {

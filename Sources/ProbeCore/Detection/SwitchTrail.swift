@@ -49,7 +49,7 @@ struct SwitchTrail: Sendable, Equatable {
     }
     var walk = SwitchWalk(from: last, to: probe, sleep, preemptedAt: preemptedAt)
     let records = pending[..<taken]
-    walk.go(records, places.states(records, from: last, isHome: isHome))
+    walk.go(records, places.views(records, from: last, isHome: isHome))
     pending.removeFirst(taken)
     sleep = walk.sleep
     preemptedAt = walk.preemptedAt

@@ -30,20 +30,20 @@ struct SwitchWalk {
     span.sleptOn = sleep.isAsleep && next.slices == last.slices
   }
 
-  /// - Parameter states: what the thread did in each record's sleep; nil where that is not known.
-  mutating func go(_ records: ArraySlice<SwitchRecord>, _ states: [ThreadProbe.State?]) {
-    var state: ThreadProbe.State?
-    for (record, known) in zip(records, states) {
+  /// - Parameter views: what is known of the sleep that each record begins.
+  mutating func go(_ records: ArraySlice<SwitchRecord>, _ views: [HiddenSleep]) {
+    var view = HiddenSleep.unknown
+    for (record, known) in zip(records, views) {
       switch record.step {
       case .ran:
-        wake(at: record.at, state)
+        wake(at: record.at, view)
         slices += 1
         runningSince = record.at
       case .slept:
         stop(at: record.at)
         sleep = (true, record.at)
         sleeps += 1
-        state = known
+        view = known
       case .preempted:
         stop(at: record.at)
         preemptedAt = record.at
@@ -66,7 +66,7 @@ struct SwitchWalk {
     runningSince = nil
   }
 
-  private mutating func wake(at time: Instant, _ state: ThreadProbe.State?) {
+  private mutating func wake(at time: Instant, _ view: HiddenSleep) {
     defer { preemptedAt = nil }
     guard sleep.isAsleep else {
       if let from = preemptedAt {
@@ -78,7 +78,11 @@ struct SwitchWalk {
     if isFirst {
       span.wokeAt = time
     } else if let since = sleep.since {
-      if let state { see(state, since, time) } else { span.hide(from: since, to: time) }
+      switch view {
+      case .seen(let state): see(state, since, time)
+      case .passing(let wait): span.hide(from: since, to: time, at: wait)
+      case .unknown: span.hide(from: since, to: time, at: nil)
+      }
     }
     isFirst = false
     sleep = (false, nil)
@@ -102,18 +106,25 @@ struct SwitchWalk {
 
 extension SwitchSpan {
   /// A sleep that no probe saw.
-  fileprivate mutating func hide(from start: Instant, to end: Instant) {
-    guard var seen = hidden else {
-      hidden = Hidden(
-        count: 1, start: start, end: end, asleep: end - start, shortest: end - start)
-      return
+  ///
+  /// - Parameter home: where, if it is known to be at home.
+  fileprivate mutating func hide(from start: Instant, to end: Instant, at home: Wait?) {
+    let length = end - start
+    var all =
+      hidden ?? Hidden(count: 0, start: start, end: start, asleep: .zero, shortest: length)
+    if all.count > 0 {
+      let gap = Gap(start: all.end, end: start)
+      if gap.length > all.longestGap?.length ?? .zero { all.longestGap = gap }
     }
-    let gap = Gap(start: seen.end, end: start)
-    if gap.length > seen.longestGap?.length ?? .zero { seen.longestGap = gap }
-    seen.count += 1
-    seen.end = end
-    seen.asleep += end - start
-    seen.shortest = min(seen.shortest, end - start)
-    hidden = seen
+    all.count += 1
+    all.end = end
+    all.asleep += length
+    all.shortest = min(all.shortest, length)
+    if let home {
+      all.home = home
+      all.homes += 1
+      all.atHome += length
+    }
+    hidden = all
   }
 }

@@ -14,7 +14,7 @@ public enum EventCodec {
     case threadSeen, threadNamed, threadEnded, tick, threadDetail, memory, processTimes
     case member, memberReading, memberEnded, treeRound, executed, stopped, notice, observer, exited,
       ended, loop, stallBegan, stallRetracted, stall, capability, codePlace, stack, stallsIgnored,
-      wait, surroundings, descriptors, stallGoesOn
+      wait, surroundings, descriptors, stallGoesOn, waitProfile, threadAlarm, parked, waitStack
   }
 
   /// Appends the event as one frame.
@@ -94,6 +94,10 @@ public enum EventCodec {
     case .surroundings: .surroundings
     case .descriptors: .descriptors
     case .stallGoesOn: .stallGoesOn
+    case .waitProfile: .waitProfile
+    case .threadAlarm: .threadAlarm
+    case .parked: .parked
+    case .waitStack: .waitStack
     }
   }
 
@@ -202,6 +206,10 @@ public enum EventCodec {
     case .stallGoesOn(let stall, let around):
       stall.encode(into: &out)
       out.put(optional: around) { $1.encode(into: &$0) }
+    case .waitProfile(let value): value.encode(into: &out)
+    case .threadAlarm(let value): value.encode(into: &out)
+    case .parked(let value): value.encode(into: &out)
+    case .waitStack(let value): value.encode(into: &out)
     }
   }
 
@@ -305,6 +313,10 @@ public enum EventCodec {
         try StallSurroundings(from: &r)
       }
       return .stallGoesOn(stall, around)
+    case .waitProfile: return .waitProfile(try WaitProfileReading(from: &reader))
+    case .threadAlarm: return .threadAlarm(try ThreadAlarmReading(from: &reader))
+    case .parked: return .parked(try ParkedReading(from: &reader))
+    case .waitStack: return .waitStack(try WaitStackReading(from: &reader))
     case .stallsIgnored:
       return .stallsIgnored(try reader.list { (r) throws(WireError) in try r.string() })
     }

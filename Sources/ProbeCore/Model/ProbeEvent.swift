@@ -52,6 +52,14 @@ public enum ProbeEvent: Sendable, Equatable {
   case wait(WaitReading)
   /// Told after the stall.
   case surroundings(StallSurroundings)
+  /// Sums of a watched thread's waits so far.
+  case waitProfile(WaitProfileReading)
+  /// The stack at one of these waits.
+  case waitStack(WaitStackReading)
+  /// The process has got many threads, or has them no more.
+  case threadAlarm(ThreadAlarmReading)
+  /// What the threads of an alarm were blocked in.
+  case parked(ParkedReading)
   /// Patterns of signatures of stalls that do not count.
   case stallsIgnored([String])
   /// The target ended, and how, as far as we could learn it.

@@ -22,6 +22,8 @@ public struct Summary: Sendable, Equatable, Codable {
   public var descriptors: Descriptors?
   public var tree: Tree?
   public var loops: [Loop]
+  /// Where the off-CPU time of watched threads went.
+  public var waits: [WaitProfile]
   public var stalls: [Stall]
   public var stallsOmitted: Int
   public var stallTotals: StallTotals
@@ -137,7 +139,8 @@ public struct Summary: Sendable, Equatable, Codable {
     public var peak: Int?
     public var atEnd: Int?
     public var created: Int?
-    public var alarms: [String]
+    /// Episodes of many threads, in order.
+    public var alarms: [ThreadAlarm]
   }
 
   /// Open file descriptors of the target; nil where they could not be counted.

@@ -42,6 +42,10 @@ struct SwitchSpan: Sendable, Equatable {
     var shortest: Nanoseconds
     /// The longest time from the end of one to the start of the next.
     var longestGap: Gap?
+    /// Of those known to be at home: the wait of the last one, and how many and how long they were.
+    var home: Wait?
+    var homes = 0
+    var atHome = Nanoseconds.zero
   }
 
   /// How often and how long it slept unseen.

@@ -15,6 +15,25 @@ public enum WaitCategory: UInt8, Sendable, CaseIterable {
   case idle, lock, disk, pipe, socket, sleep, child, pageFault, join, other, signal
 }
 
+extension WaitCategory {
+  /// Its name in the summary.
+  public var word: String {
+    switch self {
+    case .idle: "events"
+    case .lock: "lock"
+    case .disk: "disk"
+    case .pipe: "pipe"
+    case .socket: "socket"
+    case .sleep: "sleep"
+    case .child: "child"
+    case .pageFault: "pageFault"
+    case .join: "join"
+    case .other: "other"
+    case .signal: "signal"
+    }
+  }
+}
+
 /// A place where a thread waits: the call, and the user's registers at it.
 ///
 /// The program counter alone does not tell a home from a wait inside a handler (both are the same
@@ -40,13 +59,26 @@ public struct Wait: Sendable, Equatable {
   /// The descriptor of the epoll or ring that is waited on; nil for every other wait. Threads that wait
   /// on the same one serve the same loop.
   public var queue: UInt64?
+  /// The descriptor or the lock's address that the call names; nil where it names none.
+  public var handle: UInt64?
+  /// What the descriptor is, as its link in /proc says, where that was read anyway.
+  public var link: [UInt8]?
 
   public init(
-    site: WaitSite, waitClass: WaitClass, category: WaitCategory, queue: UInt64? = nil
+    site: WaitSite, waitClass: WaitClass, category: WaitCategory, queue: UInt64? = nil,
+    handle: UInt64? = nil, link: [UInt8]? = nil
   ) {
     self.site = site
     self.waitClass = waitClass
     self.category = category
     self.queue = queue
+    self.handle = handle
+    self.link = link
+  }
+
+  /// The same place and kind of wait, whichever object it is for: a loop reads many.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.site == right.site && left.waitClass == right.waitClass
+      && left.category == right.category && left.queue == right.queue
   }
 }

@@ -40,6 +40,8 @@ public struct LiveSnapshot: Sendable, Equatable {
   public var stallCount: Int?
   /// The longest stall that goes on, as a sentence.
   public var openStall: String?
+  /// The last thread alarm, as a sentence.
+  public var threadAlarm: String?
   /// The newest last.
   public var lastNotices: [String] = []
   /// What the observer could use, in a few words.
@@ -147,6 +149,9 @@ public enum LiveBlock {
       lines.append(row(2, "stalls", "\(stalls)", ""))
     }
     if let open = snapshot.openStall { lines.append((1, StyledLine("! " + safe(open), .bad))) }
+    if let alarm = snapshot.threadAlarm {
+      lines.append((5, StyledLine("! " + safe(alarm), .warning)))
+    }
     for notice in snapshot.lastNotices.suffix(3) {
       lines.append((5, StyledLine("! " + safe(notice), .warning)))
     }

@@ -73,9 +73,6 @@ extension ReportSections {
         "threads", text(threads.peak),
         "peak, at the end \(text(threads.atEnd)), created \(text(threads.created))")
     }
-    for alarm in threads.alarms {
-      layout.row("", "", DisplayText.safe(alarm, isUnicode: layout.style.unicode))
-    }
   }
 
   private static func treeFigures(_ tree: Summary.Tree, _ layout: inout ReportLayout) {

@@ -62,6 +62,12 @@ public enum ReporterCatalog {
     text("plain", "txt", "the verdict, one line a budget") { summary, _ in
       PlainReport.render(summary)
     },
+    text("folded-waits", "folded", "off-CPU time of watched threads, for flame graphs") {
+      summary, _ in WaitFolded.render(summary)
+    },
+    text("folded-threads", "folded", "stacks of parked threads at thread alarms, the same") {
+      summary, _ in WaitFolded.renderThreads(summary)
+    },
   ]
 
   private static func text(

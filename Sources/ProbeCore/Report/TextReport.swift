@@ -9,8 +9,10 @@ public enum TextReport {
   /// The report, ending with a newline. Every name of the target's is escaped; without
   /// `style.color` there is no control character but the newline, without `style.unicode` only
   /// ASCII.
+  ///
+  /// - Parameter allWaits: every row of the wait profiles.
   public static func render(
-    _ summary: Summary, style: TextStyle, _ extent: Extent = .whole
+    _ summary: Summary, style: TextStyle, _ extent: Extent = .whole, allWaits: Bool = false
   ) -> String {
     var layout = ReportLayout(style: style)
     if let repeats = summary.repeats {
@@ -25,10 +27,12 @@ public enum TextReport {
     layout.blank()
     ReportSections.figures(summary, &layout)
     ReportSections.threads(summary, &layout)
+    ReportSections.parked(summary, &layout)
     ReportSections.processes(summary, &layout)
     ReportSections.stalls(summary, &layout)
     ReportSections.groups(summary, &layout)
     ReportSections.stacks(summary, &layout)
+    ReportSections.waits(summary, isWhole: allWaits, &layout)
     ReportSections.observer(summary, &layout)
     ReportSections.warnings(summary, &layout)
     ReportSections.verdict(summary, &layout)

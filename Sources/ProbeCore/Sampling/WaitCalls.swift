@@ -111,6 +111,25 @@ enum WaitCalls {
   static let queues = Set(
     all.filter { $0.name.hasPrefix("epoll_") || $0.number == ringEnter }.compactMap(\.number))
 
+  /// Calls whose first argument is what they wait for: a descriptor, or a lock's address.
+  static let naming = Set(
+    all.filter { call in
+      let isPath = [
+        "open", "openat", "rename", "unlink", "unlinkat", "newfstatat", "statx", "sync",
+      ]
+      return switch call.category {
+      case .lock: !call.name.hasPrefix("sem") && call.name != "futex_waitv"
+      case .disk: !isPath.contains(call.name) && call.name != "msync"
+      case .socket: true
+      case .idle, .pipe, .sleep, .child, .pageFault, .join, .other, .signal: false
+      }
+    }.compactMap(\.number))
+
+  /// Whether the first argument is the address of a lock in memory.
+  static func isFutex(_ number: Int32) -> Bool {
+    named(number).map { $0.name.hasPrefix("futex") } ?? false
+  }
+
   static let futex = all.first { $0.name == "futex" }?.number
 
   /// futex(2) waits with some operations and wakes others with the rest. FUTEX_WAIT, LOCK_PI,

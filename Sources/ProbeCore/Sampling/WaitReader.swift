@@ -3,7 +3,7 @@
 /// Reads the waits of one thread.
 struct WaitReader: Sendable {
   /// What a descriptor is, by its number; forgotten when the thread runs again.
-  private var knownObject: (descriptor: UInt64, category: WaitCategory)?
+  private var knownObject: (descriptor: UInt64, category: WaitCategory, link: [UInt8])?
   /// The last wait, which `restart_syscall` goes on with.
   private var lastWait: Wait?
 
@@ -64,12 +64,15 @@ struct WaitReader: Sendable {
     }
     var category = call.category
     if category == .disk { category = object(of: arguments[0], source) }
+    let hasLink = call.category == .disk && knownObject?.descriptor == arguments[0]
     if call.name == "futex", isJoin(arguments, source) { category = .join }
     // A loop may park in a read of a pipe, a socket or a timer, never in one of a file.
     let isFile = category == .disk
     return Wait(
       site: site, waitClass: isFile ? .never : call.waitClass, category: category,
-      queue: WaitCalls.queues.contains(number) ? arguments[0] : nil)
+      queue: WaitCalls.queues.contains(number) ? arguments[0] : nil,
+      handle: WaitCalls.naming.contains(number) && category != .join ? arguments[0] : nil,
+      link: hasLink ? knownObject?.link : nil)
   }
 
   /// pthread_join waits for the word that holds the other thread's number, which the kernel clears: a
@@ -97,7 +100,7 @@ struct WaitReader: Sendable {
       ? .pipe
       : link.starts(with: "socket:".utf8)
         ? .socket : link.starts(with: "/".utf8) && !isTerminal(link) ? .disk : .other
-    knownObject = (descriptor, category)
+    knownObject = (descriptor, category, link)
     return category
   }
 }

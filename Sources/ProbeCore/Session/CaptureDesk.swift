@@ -66,6 +66,12 @@ final class CaptureDesk: Sendable {
   private struct Facts: Sendable {
     var orders: [CaptureOrder] = []
     var copies: [CapturedStack] = []
+    var parkedOrder: ParkedOrder?
+    var parked: [ParkedThreads] = []
+    var waitOrders: [WaitStackOrder] = []
+    var waitStacks: [WaitStackCopy] = []
+    /// Rows whose stack is known.
+    var waitsKnown: Set<WaitStackOrder> = []
     var turns: [ThreadID: [Turn]] = [:]
     var stops: [ThreadID: OwnStops] = [:]
     var costs = CaptureCosts()
@@ -114,6 +120,29 @@ final class CaptureDesk: Sendable {
     if isTaken { control.tracerBell.signal() }
   }
 
+  /// Orders a look at the threads of an alarm.
+  func order(_ order: ParkedOrder) {
+    let isTaken = facts.withLock { facts in
+      guard !facts.isClosed, facts.refusal == nil else { return false }
+      facts.parkedOrder = order
+      return true
+    }
+    if isTaken { control.tracerBell.signal() }
+  }
+
+  /// Orders the stack of a wait; false if that is known already.
+  func order(_ order: WaitStackOrder) -> Bool {
+    let isTaken = facts.withLock { facts in
+      guard !facts.isClosed, facts.refusal == nil, facts.waitOrders.count < 4,
+        !facts.waitsKnown.contains(order)
+      else { return false }
+      facts.waitOrders.append(order)
+      return true
+    }
+    if isTaken { control.tracerBell.signal() }
+    return isTaken
+  }
+
   /// On pw-poller, of an attached target: there has to be a pw-tracer from now on.
   func startTracer(_ pid: ProcessID) {
     thread.withLock { thread in
@@ -151,6 +180,8 @@ final class CaptureDesk: Sendable {
   func stop() {
     facts.withLock { facts in
       facts.orders.removeAll()
+      facts.parkedOrder = nil
+      facts.waitOrders = []
       for tid in facts.turns.keys {
         let count = facts.turns[tid]?.count ?? 0
         if count > 0 { facts.turns[tid]?[count - 1].isOpen = false }
@@ -181,6 +212,20 @@ final class CaptureDesk: Sendable {
     facts.withLock { facts in
       defer { facts.copies = [] }
       return facts.copies
+    }
+  }
+
+  func takeParked() -> [ParkedThreads] {
+    facts.withLock { facts in
+      defer { facts.parked = [] }
+      return facts.parked
+    }
+  }
+
+  func takeWaitStacks() -> [WaitStackCopy] {
+    facts.withLock { facts in
+      defer { facts.waitStacks = [] }
+      return facts.waitStacks
     }
   }
 
@@ -229,6 +274,39 @@ final class CaptureDesk: Sendable {
       }
       return nil
     }
+  }
+
+  var hasOrders: Bool { facts.withLock { !$0.orders.isEmpty } }
+
+  func nextParkedOrder() -> ParkedOrder? {
+    facts.withLock { facts in
+      defer { facts.parkedOrder = nil }
+      return facts.parkedOrder
+    }
+  }
+
+  func nextWaitOrder() -> WaitStackOrder? {
+    facts.withLock { $0.waitOrders.isEmpty ? nil : $0.waitOrders.removeFirst() }
+  }
+
+  func deliver(_ copy: WaitStackCopy, took time: Nanoseconds) {
+    facts.withLock { facts in
+      facts.cpu += time
+      facts.costs.add(copy.snapshot.stopTime)
+      facts.waitsKnown.insert(copy.order)
+      facts.waitStacks.append(copy)
+    }
+    queue.wake()
+  }
+
+  func deliver(_ parked: ParkedThreads, took time: Nanoseconds) {
+    facts.withLock { facts in
+      facts.cpu += time
+      for thread in parked.threads { facts.costs.add(thread.snapshot.stopTime) }
+      facts.parked.append(parked)
+      if facts.parked.count > 4 { facts.parked.removeFirst() }
+    }
+    queue.wake()
   }
 
   /// Runs the capture while nobody probes.

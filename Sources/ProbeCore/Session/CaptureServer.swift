@@ -19,6 +19,16 @@ struct CaptureServer: ~Copyable {
 
   /// Makes all captures that are ordered and still wanted.
   mutating func serve(_ desk: CaptureDesk) {
+    serveOrders(desk)
+    if let order = desk.nextParkedOrder() { look(order, desk) }
+    while let order = desk.nextWaitOrder() {
+      let cpu = Clock.threadCPU()
+      guard let copy = captureWait(order) else { continue }
+      desk.deliver(copy, took: Clock.threadCPU() - cpu)
+    }
+  }
+
+  private mutating func serveOrders(_ desk: CaptureDesk) {
     while let order = desk.nextOrder() {
       do throws(CaptureRefusal) {
         if capturer == nil {
@@ -32,6 +42,49 @@ struct CaptureServer: ~Copyable {
         if error == .notPermitted || error == .wrongMachine { desk.giveUp(error) }
       }
     }
+  }
+
+  /// The stack of a thread that still waits where it was seen; never by a stop.
+  private mutating func captureWait(_ order: WaitStackOrder) -> WaitStackCopy? {
+    do throws(CaptureRefusal) {
+      if capturer == nil { capturer = try StackCapturer(pid) }
+      guard let snapshot = try capturer?.capture(order.tid, CaptureRequest(mayStop: false)),
+        case .inside(let call)? = capturer?.line,
+        Int32(truncatingIfNeeded: call.number) == order.site.call,
+        call.stackPointer == order.site.stackPointer,
+        call.programCounter == order.site.programCounter
+      else { return nil }
+      return WaitStackCopy(order: order, snapshot: snapshot)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Where the threads of an alarm are. Those that run are left alone: what they are blocked in is asked.
+  private mutating func look(_ order: ParkedOrder, _ desk: CaptureDesk) {
+    let cpu = Clock.threadCPU()
+    do throws(CaptureRefusal) {
+      if capturer == nil { capturer = try StackCapturer(pid) }
+    } catch {
+      return
+    }
+    var found = ParkedThreads(order: order, at: Clock.now())
+    for tid in order.threads {
+      // Stalls cannot wait.
+      if desk.hasOrders { serveOrders(desk) }
+      let result = Result { () throws(CaptureRefusal) in
+        try capturer?.capture(tid, CaptureRequest(mayStop: false))
+      }
+      switch result {
+      case .success(let snapshot?):
+        if let line = capturer?.line {
+          found.add(snapshot, line) { finder.find(tid, line, at: $0) }
+        }
+      case .failure(.moved): found.running += 1
+      case .success(nil), .failure: break
+      }
+    }
+    desk.deliver(found, took: Clock.threadCPU() - cpu)
   }
 
   private mutating func capture(

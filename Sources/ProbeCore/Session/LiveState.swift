@@ -16,6 +16,7 @@ extension LiveSnapshot {
     threadCount = state.threadsNow
     processCount = state.tree?.members.count
     lastNotices = state.noticeTexts
+    threadAlarm = state.alarmTexts(after: 0).last
     stallCount = state.stalls.totals(of: []).count
     openStall = state.openStalls(at: time).first.map(\.text)
     lateTicks = state.lateOrSkipped

@@ -18,6 +18,8 @@ public struct StallSettings: Sendable, Equatable {
   public var observer: LoopObserver?
   /// Whether stacks are taken in stalls.
   public var takesStacks = true
+  /// Whether stacks are taken outside of stalls, too, one for each place where a watched thread waits.
+  public var takesWaitStacks = false
   /// Patterns of modules that are the program's own; see `InAppRule`.
   public var inAppPatterns: [String] = []
   /// Stalls that do not count.
@@ -37,16 +39,17 @@ struct LoopWatcher {
   let pid: ProcessID
   private var points: TracePoints?
   private var hasLookedForTracePoints = false
-  private let launchedAt: Instant?
+  let launchedAt: Instant?
   private(set) var loops: [WatchedLoop] = []
   private(set) var known = NumberIndex()
   var search: LoopSearch
   private(set) var canReadWaits = true
-  private let desk: CaptureDesk?
+  let desk: CaptureDesk?
   /// Somebody wants to know of a stall before it is over.
   private let tellsOpenStalls: Bool
   private var keptLengths = KeptLengths(capacity: StallAccount.capacity)
   private let watchesSince = Clock.now()
+  let waitPeers: WaitNames.Peers
   /// Told of once: captures that had to wait, as the budget was used up.
   private var isSlowed = false
   /// What was told of the switch records last.
@@ -58,6 +61,7 @@ struct LoopWatcher {
   ) {
     self.tellsOpenStalls = tellsOpenStalls
     self.desk = desk
+    waitPeers = WaitNames.Peers(pid)
     self.settings = settings
     self.pid = pid
     self.points = points
@@ -98,6 +102,7 @@ struct LoopWatcher {
       return
     }
     if !loop.sampler.canReadWaits && loop.trace == nil { canReadWaits = false }
+    loop.detector.waits.keepsSites = settings.takesWaitStacks
     known[tid] = loops.count
     loops.append(loop)
   }
@@ -116,6 +121,7 @@ struct LoopWatcher {
       search.take(loop)
       frames += emit(loop, &source, into: &out)
       frames += order(loop, into: &out)
+      orderWaitStack(loop)
       loop.watchSurroundings(&source)
       if tellsOpenStalls, let stall = loop.openStall {
         EventCodec.encode(
@@ -172,7 +178,7 @@ struct LoopWatcher {
       if let points { loop.beginTracing(points) }
       guard !loop.isOnTrial else { continue }
       EncodedLoop.write(loop.detector, into: &out)
-      frames += 1
+      frames += 1 + tellWaits(loop, source, into: &out)
     }
     return frames
   }
@@ -241,7 +247,7 @@ struct LoopWatcher {
     guard !loop.isOnTrial else { return 0 }
     let frames = emit(loop, &source, into: &out)
     EncodedLoop.write(loop.detector, into: &out)
-    return frames + 1
+    return frames + 1 + tellWaits(loop, source, into: &out)
   }
 
   private mutating func emit(

@@ -96,6 +96,10 @@ struct Poller {
 
     let firstSlow = nextSlow
     var nextOwn = nextSlow
+    var alarm = configuration.threadAlarm.map {
+      ThreadAlarmWatch(limit: $0, pid: pid, isLaunched: isLaunched)
+    }
+    alarm?.take(threads, at: start, loops, desk, queue)
     var set = WaitSet([control.pollerBell.descriptor.raw, pidfd])
     var stops = control.read { $0.stopsWatching }
     while true {
@@ -124,6 +128,7 @@ struct Poller {
         look(at: now, lateness, &source, &threads, &process, &lastClock, into: &out)
       {
         loops?.look(threads, &source)
+        alarm?.take(threads, at: now, loops, desk, queue)
         continue
       }
       writeLooks(&threads, process, into: &out)
@@ -131,7 +136,10 @@ struct Poller {
         at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
         &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
       if tree == nil { threads.arm(statm: process.pagesFile) }
-      if !isOver { loops?.look(threads, &source) }
+      if !isOver {
+        loops?.look(threads, &source)
+        alarm?.take(threads, at: now, loops, desk, queue)
+      }
       // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
       if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
       if isSlow {
@@ -151,6 +159,7 @@ struct Poller {
         }
       }
       if isOver {
+        alarm?.finish(at: now, loops, queue)
         finish(&loops, isEnded: set.isReady(1), &source, into: &out)
         sayLastWords(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
         return

@@ -85,13 +85,16 @@ final class Recorder: Sendable {
 
   private func takeStacks(_ keeper: inout StackKeeper?, _ sink: inout EventSink) {
     guard let desk = stacks?.desk, let state = sink.fold.state else { return }
-    let copies = desk.takeCopies()
+    let (copies, parked) = (desk.takeCopies(), desk.takeParked())
+    let waits = desk.takeWaitStacks()
     if keeper == nil {
-      guard !copies.isEmpty else { return }
+      guard !copies.isEmpty || !parked.isEmpty || !waits.isEmpty else { return }
       keeper = StackKeeper(ProcessID(state.start.target.pid), desk: desk)
     }
     let begin = Clock.threadCPU()
     var out = ByteWriter()
+    keeper?.tell(waits, into: &out)
+    for threads in parked { keeper?.tell(threads, into: &out) }
     keeper?.take(copies)
     keeper?.tell(state, wantsLines: display != nil, into: &out)
     sink.write(out.bytes)

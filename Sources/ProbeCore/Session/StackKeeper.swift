@@ -33,7 +33,7 @@ final class StackKeeper {
   static let lookAgain = Nanoseconds.milliseconds(30)
 
   private let desk: CaptureDesk
-  private let resolver: StackResolver
+  let resolver: StackResolver
   private var executable: String?
   private var waiting: [Waiting] = []
   private var known: [ThreadID: Known] = [:]
@@ -181,15 +181,26 @@ final class StackKeeper {
     }
   }
 
-  private func write(_ stacks: [Waiting], into out: inout ByteWriter) {
-    let missing = stacks.flatMap { stack in
-      ([stack.frames] + stack.holders.values).flatMap { frames in
-        frames.filter { places.number(of: $0) == nil }
-      }
-    }
+  /// Tells of the places of these frames, as far as that was not done.
+  private func tell(placesOf frames: some Sequence<PlacedFrame>, into out: inout ByteWriter) {
     let first = places.count
-    for frame in missing { places.add(frame) }
+    for frame in frames { places.add(frame) }
     name(Array(first..<places.count), lines: nil, into: &out)
+  }
+
+  /// Numbers of the places of stacks that belong to no stall; tells of new ones.
+  func numbers(of stacks: [[PlacedFrame]], into out: inout ByteWriter) -> [[Int]] {
+    // The first look at the process is also the time to learn which program it is.
+    if executable == nil { resolver.learnProgram() }
+    tell(placesOf: stacks.joined(), into: &out)
+    defer { places.forgetMoving() }
+    return stacks.map { frames in frames.compactMap { places.number(of: $0) } }
+  }
+
+  private func write(_ stacks: [Waiting], into out: inout ByteWriter) {
+    tell(
+      placesOf: stacks.flatMap { stack in ([stack.frames] + stack.holders.values).joined() },
+      into: &out)
     for stack in stacks {
       let numbers = stack.frames.compactMap { places.number(of: $0) }
       // Of a program that has executed another one meanwhile: nobody knows any more what ran there.

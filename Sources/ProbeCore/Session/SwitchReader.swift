@@ -43,7 +43,7 @@ struct SwitchReader: ~Copyable {
       trace = try open(tid)
       standing = .used(places: trace?.tellsPlaces == true)
       counted.since = Clock.now()
-      detector.goOnWithSwitches()
+      detector.goOnWithSwitches(places: trace?.tellsPlaces == true)
     } catch {
       standing = .refused("the kernel does not permit them (\(error.call): \(error.reason))")
     }

@@ -13,6 +13,8 @@ public struct WatchConfiguration: Sendable {
   public var followsChildren = false
   /// Read PSS once at the end.
   public var measuresProportional = false
+  /// So many threads, or half as many more within a second, are told of; nil for never.
+  public var threadAlarm: Int? = 64
   /// How stalls are watched; nil for not at all.
   public var stalls: StallSettings? = StallSettings()
   /// What to judge the run by; nil for no verdict.

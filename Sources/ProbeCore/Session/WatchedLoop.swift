@@ -21,6 +21,11 @@ final class WatchedLoop {
   /// What the last probe saw, and where the thread was seen waiting last.
   private(set) var lastProbe: ThreadProbe?
   var lastWait: Wait?
+  /// What the rows of its waits are of; see `WaitNames`.
+  var waitNames: [WaitNames.Name] = []
+  /// How often a row's stack was asked for, and when one was last.
+  var stackTries: [Int] = []
+  var stackAskedAt = Instant(nanoseconds: 0)
   /// Until tracing was begun or has failed.
   private var mayBeTraced = true
   private var schedule: CaptureSchedule
@@ -118,6 +123,7 @@ final class WatchedLoop {
       if detector.isAtRest { restedAt = lastProbe }
       detector.take(probe)
       lastProbe = probe
+      nameWaits(source)
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }
       goOnWithRecords(probe, source)
     } catch {

@@ -114,6 +114,11 @@ enum OptionTable {
       short: nil, long: "pss", value: .none, commands: watchers, group: .watching,
       help: "measure PSS once, at the end; slow with much memory"
     ) { bag, _ in bag.watch.measuresProportional = true },
+    OptionSpec(
+      short: nil, long: "thread-alarm", value: .text("N"), commands: watchers, group: .watching,
+      help:
+        "tell of N threads, or N/2 more within a second, and where they are (default 64; 0 never)"
+    ) { bag, text throws(ValueProblem) in bag.watch.threadAlarm = try Values.threadAlarm(text) },
   ]
 
   private static let ending: [OptionSpec] = [
@@ -154,6 +159,11 @@ enum OptionTable {
       help: "write another format, see `help formats`; repeatable"
     ) { bag, text throws(ValueProblem) in bag.watch.output.exports.append(try Values.export(text))
     },
+    OptionSpec(
+      short: nil, long: "wait-profile", value: .none, commands: [.run, .attach, .report],
+      group: .output,
+      help: "report all waits of the watched threads, and from where they were called"
+    ) { bag, _ in bag.watch.output.showsAllWaits = true },
     OptionSpec(
       short: nil, long: "show-command", value: .none, commands: watchers, group: .output,
       help: "store and show all arguments, not only option names"

@@ -32,6 +32,16 @@ enum Values {
     return ProcessID(number)
   }
 
+  /// nil for never.
+  static func threadAlarm(_ text: String) throws(ValueProblem) -> Int? {
+    guard let number = Int(text), (0...1_000_000).contains(number), text.first != "+",
+      number != 1
+    else {
+      throw ValueProblem(why: "'\(text)' is not a number of threads (from 2 up, or 0 for never)")
+    }
+    return number == 0 ? nil : number
+  }
+
   static func pattern(_ text: String) throws(ValueProblem) -> String {
     guard NamePattern(text) != nil else {
       throw ValueProblem(why: "'\(text)' is not a regular expression")

@@ -116,6 +116,8 @@ struct WatchOptions: Sendable, Equatable {
   var measuresProportional = false
   /// Store and show the whole command line.
   var showsCommand = false
+  /// nil for none.
+  var threadAlarm: Int? = 64
   var stalls = StallSettings()
   var watchesStalls = true
   var budget = BudgetSettings()
@@ -150,6 +152,8 @@ struct OutputOptions: Sendable, Equatable {
   /// How often `-v` was given.
   var verbosity = 0
   var color = ColorChoice.auto
+  /// The whole wait profile in the text.
+  var showsAllWaits = false
   /// Signatures of stalls that do not count, and files with more of them.
   var ignoredStalls: [String] = []
   var ignoreFiles: [String] = []

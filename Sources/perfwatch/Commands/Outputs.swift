@@ -18,6 +18,7 @@ struct Outputs: ~Copyable {
   private let textDescriptor: Int32?
   private let style: TextStyle
   private let text: TextReport.Extent
+  private let showsAllWaits: Bool
 
   /// - Parameters:
   ///   - defaultDescriptor: where the text goes unless the user says otherwise.
@@ -27,6 +28,7 @@ struct Outputs: ~Copyable {
     _ options: OutputOptions, defaultDescriptor: Int32, text: TextReport.Extent = .whole
   ) throws(WatchError) {
     self.text = text
+    showsAllWaits = options.showsAllWaits
     formats = options.exports.map(\.format)
     var wanted = options.exports.map { ($0.path, $0.format) }
     if let path = options.summaryPath { wanted.append((path, "json")) }
@@ -79,7 +81,11 @@ struct Outputs: ~Copyable {
         continue
       }
       do {
-        let bytes = try destination.reporter.render(summary, context)
+        let isWhole = showsAllWaits && destination.reporter.name == "text"
+        let bytes =
+          isWhole
+          ? Array(TextReport.render(summary, style: .file, allWaits: true).utf8)
+          : try destination.reporter.render(summary, context)
         guard let file = destination.file.take() else {
           Terminal.write(1, bytes)
           continue
@@ -96,7 +102,8 @@ struct Outputs: ~Copyable {
     }
     if let textDescriptor {
       Terminal.write(
-        textDescriptor, Array(TextReport.render(summary, style: style, text).utf8))
+        textDescriptor,
+        Array(TextReport.render(summary, style: style, text, allWaits: showsAllWaits).utf8))
     }
     CIService.tell(summary, but: formats)
     return failures

@@ -12,6 +12,7 @@ final class ProgressDisplay: LiveDisplay {
     var noticesShown = 0
     var wasStopped = false
     var stallsShown = 0
+    var alarmsShown = 0
     /// The level at which a stall that goes on was last told of.
     var openLevels: [Int: StallLevel] = [:]
   }
@@ -108,6 +109,9 @@ final class ProgressDisplay: LiveDisplay {
         text += "perfwatch: note: \(SafeText.terminal(notice))\n"
       }
       drawn.noticesShown = state.noticeTexts.count
+      let alarms = state.alarmTexts(after: drawn.alarmsShown)
+      for alarm in alarms { text += "perfwatch: \(SafeText.terminal(alarm))\n" }
+      drawn.alarmsShown += alarms.count
       text += Self.stallLines(state, at: time, &drawn)
       let isDue = drawn.nextLine.map { time >= $0 } ?? false
       let hasChanged = state.isTargetStopped != drawn.wasStopped

@@ -118,9 +118,12 @@ extension WatchOptions {
     var configuration = WatchConfiguration(build: BuildInfo.current)
     configuration.period = interval
     configuration.stalls = watchesStalls ? stalls : nil
+    configuration.stalls?.takesWaitStacks =
+      output.showsAllWaits || output.exports.contains { $0.format == "folded-waits" }
     configuration.stalls?.ignored = try output.ignored()
     configuration.budget = judgedBy
     configuration.duration = duration
+    configuration.threadAlarm = threadAlarm
     configuration.timeout = timeout
     configuration.killAfter = killAfter
     configuration.followsChildren = followsChildren

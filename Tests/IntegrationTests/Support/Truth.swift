@@ -35,6 +35,12 @@ struct TruthLine: Decodable, Sendable {
   var argv0: String?
   var why: String?
   var threads: Int?
+  /// Seconds in waits, of wait_shares.
+  var poll: Double?
+  var pipe: Double?
+  var sleep: Double?
+  var lock: Double?
+  var sem: Double?
 }
 
 /// The lines of one run.

@@ -80,6 +80,9 @@ import Testing
     ([["--kill-after", "250ms"], ["--kill-after=0.25"]], { $0.killAfter == .milliseconds(250) }),
     ([["--children"]], { $0.followsChildren }),
     ([["--pss"]], { $0.measuresProportional }),
+    ([["--thread-alarm", "12"], ["--thread-alarm=12"]], { $0.threadAlarm == 12 }),
+    ([["--thread-alarm", "0"]], { $0.threadAlarm == nil }),
+    ([["--wait-profile"]], { $0.output.showsAllWaits }),
     ([["--show-command"]], { $0.showsCommand }),
     ([["--summary", "a.json"], ["--summary=a.json"]], { $0.output.summaryPath == "a.json" }),
     ([["--record", "a.rec"], ["--record=a.rec"]], { $0.recordPath == "a.rec" }),
@@ -274,7 +277,8 @@ import Testing
       ("run --progress=bar x", "--progress: 'bar' is not one of: auto, tty, plain, none"),
       (
         "run --export svg=x y",
-        "--export: 'svg' is not one of: text, json, junit, github, markdown, gitlab, tap, plain"
+        "--export: 'svg' is not one of: text, json, junit, github, markdown, gitlab, tap, plain, "
+          + "folded-waits, folded-threads"
       ),
       (
         "run --export json y",
@@ -302,7 +306,8 @@ import Testing
       ("report a b", "unexpected argument 'b'"),
       (
         "report a -f xml",
-        "-f: 'xml' is not one of: text, json, junit, github, markdown, gitlab, tap, plain"
+        "-f: 'xml' is not one of: text, json, junit, github, markdown, gitlab, tap, plain, "
+          + "folded-waits, folded-threads"
       ),
       (
         "report a --children",

@@ -102,6 +102,12 @@ enum SampleEvents {
       .surroundings(StallSurroundings(stall: 7, length: .seconds(1))), .surroundings(surroundings),
       .descriptors(DescriptorsReading(at: Instant(nanoseconds: 27), count: .max)),
       .stallGoesOn(stall, nil), .stallGoesOn(stall, surroundings),
+      .waitProfile(WaitSamples.profile), .threadAlarm(WaitSamples.alarm),
+      .waitStack(WaitSamples.stack),
+      .threadAlarm(
+        ThreadAlarmReading(
+          number: 2, at: Instant(nanoseconds: 1), reason: .growth, limit: 2, threads: 0)),
+      .parked(WaitSamples.parked),
       .stallsIgnored(["load-1234abcd", "save-*"]),
     ]
     + NoticeCode.allCases.map { .notice($0, detail: "3 of 4 \u{1b}[31m") }

@@ -27,6 +27,12 @@ enum SampleSummary {
     blame: "mixed", environmentPercent: 25, blocker: blocker, signature: "work(_:)", group: 0,
     ignored: false, stacks: [stack])
 
+  static let alarm = Summary.ThreadAlarm(
+    reason: "limit", limit: 64, at: .seconds(1), endedAt: .seconds(2), threads: 70, peak: 81,
+    grownFrom: 1, grownWithin: .milliseconds(100), sentence: "81 threads", looked: 64, blocked: 63,
+    parked: [.init(count: 63, call: "futex", truncated: .copyLimit, frames: [frame])],
+    runDelayBefore: 0.5, runDelayDuring: 12)
+
   static let full = Summary(
     perfwatch: .init(version: "0.1.0", commit: "abc"),
     target: .init(
@@ -52,7 +58,7 @@ enum SampleSummary {
       footprintPeak: 10, footprintAtEnd: 9, footprintSlopePerSecond: -0.5, residentPeak: 20,
       proportional: 8,
       parts: .init(anonymous: 1, shared: 2, swap: 3, pageTables: 4, huge: 0, gpu: 0)),
-    threads: .init(peak: 3, atEnd: 2, created: 4, alarms: ["many threads"]),
+    threads: .init(peak: 3, atEnd: 2, created: 4, alarms: [alarm]),
     descriptors: .init(peak: 40, atEnd: 3),
     tree: .init(
       cpu: .seconds(3), averagePercent: 150, peakPercent: 200, footprintPeak: 30, processesPeak: 2,
@@ -73,6 +79,16 @@ enum SampleSummary {
         turns: 100, longTurns: 2, blockingTime: .milliseconds(250),
         longestTurn: .milliseconds(300), startup: .milliseconds(30), verdictless: "too short",
         undecided: .milliseconds(4), histogram: [.init(below: .milliseconds(1), count: 98)])
+    ],
+    waits: [
+      .init(
+        tid: 42, name: "main", length: .seconds(2), blocked: .seconds(1), unseen: .milliseconds(1),
+        rows: [
+          .init(
+            call: "read", kind: "pipe", object: "pipe from sh (pid 50)", time: .milliseconds(999),
+            error: .milliseconds(3), seen: 7, longest: .milliseconds(12),
+            stacks: [.init(time: .milliseconds(900), truncated: .copyLimit, frames: [frame])])
+        ])
     ],
     stalls: [stall], stallsOmitted: 0,
     stallTotals: .init(count: 1, total: .milliseconds(300), longest: .milliseconds(300)),
@@ -122,7 +138,7 @@ enum SampleSummary {
       proportional: nil, parts: nil),
     threads: .init(peak: nil, atEnd: nil, created: nil, alarms: []),
     descriptors: .init(peak: nil, atEnd: nil), tree: nil, loops: [],
-    stalls: [], stallsOmitted: 0,
+    waits: [], stalls: [], stallsOmitted: 0,
     stallTotals: .init(count: nil, total: nil, longest: nil), groups: [],
     series: .init(
       period: .zero, startMonotonic: 0, cpuPercent: [], footprint: [], threads: [],

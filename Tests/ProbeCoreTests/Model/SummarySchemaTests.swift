@@ -109,7 +109,7 @@ import Testing
 
   /// As the tables of the summary's description list them.
   static let order = """
-    : schema perfwatch target host run exit metrics cpu memory threads descriptors tree loops stalls \
+    : schema perfwatch target host run exit metrics cpu memory threads descriptors tree loops waits stalls \
     stallsOmitted stallTotals groups series observer warnings verdict repeats
     perfwatch: version commit
     target: pid executable command launched startTicks

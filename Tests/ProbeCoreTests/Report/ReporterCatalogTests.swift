@@ -20,7 +20,8 @@ import Testing
       decoding: try #require(ReporterCatalog.named("json")).render(Samples.plain), as: UTF8.self)
     let keys = [
       "schema", "perfwatch", "target", "host", "run", "exit", "metrics", "cpu", "memory", "threads",
-      "descriptors", "tree", "loops", "stalls", "stallsOmitted", "stallTotals", "groups", "series",
+      "descriptors", "tree", "loops", "waits", "stalls", "stallsOmitted", "stallTotals", "groups",
+      "series",
       "observer", "warnings", "verdict", "repeats",
     ]
     let found = text.split(separator: "\n").compactMap { line -> String? in

@@ -111,6 +111,24 @@ enum Samples {
     return summary
   }
 
+  static let alarm = Summary.ThreadAlarm(
+    reason: "limit", limit: 64, at: .seconds(2), endedAt: nil, threads: 70, peak: 1_003,
+    grownFrom: 3, grownWithin: .milliseconds(200),
+    sentence:
+      "1,003 threads at most, 67 of them within 200 ms at 1.80 s; 58 of 64 wait at the same "
+      + "lock, in take: a mutex held by thread main (tid 1)", looked: 64, blocked: 60,
+    parked: [
+      .init(
+        count: 58, call: "futex", truncated: nil,
+        frames: [
+          Summary.Frame(
+            function: "pthread_mutex_lock", module: "/lib/libc.so.6", offset: "0x1", found: .cfi),
+          Summary.Frame(
+            function: "take", module: "/opt/app", offset: "0x2", file: "pool.c", line: 7,
+            found: .cfi, inApp: true),
+        ])
+    ], runDelayBefore: 0.1, runDelayDuring: 9)
+
   /// 1000 threads, of which 40 worked, and a time-out.
   static var crowd: Summary {
     var summary = plain
@@ -118,7 +136,7 @@ enum Samples {
     summary.run.duration = .seconds(3_725)
     summary.exit = .init(code: nil, signal: 15, perfwatch: 124)
     summary.threads = .init(
-      peak: 1_003, atEnd: 1_003, created: 1_204_551, alarms: ["1,003 threads at once"])
+      peak: 1_003, atEnd: 1_003, created: 1_204_551, alarms: [alarm])
     summary.cpu.byThread = (0..<1000).map { (index: Int) -> Summary.ThreadCPU in
       let cpu: Int64 = index < 40 ? 60_000 - 1000 * Int64(index) : 0
       return thread(
