@@ -11,26 +11,31 @@ import Testing
     let running: RunningTarget
     var sampler: ThreadSampler
     var source: ProcSource
-    var out = ByteWriter()
+    var out: ByteWriter
 
     init() throws {
-      running = try Launching.request("/bin/sleep", "100").hold().release()
-      let pid = running.pid
+      var out = ByteWriter()
+      let process = try Launching.request("/bin/sleep", "100").hold().release()
+      let pid = process.pid
       let isStill = Launching.eventually {
         let clock = Clock.processCPU(pid)
         usleep(20_000)
         return clock != nil && Clock.processCPU(pid) == clock ? true : nil
       }
       try #require(isStill == true)
-      source = ProcSource(root: "/proc", pid: pid)
-      sampler = try ThreadSampler(source)
+      var own = ProcSource(root: "/proc", pid: pid)
+      var made = try ThreadSampler(own)
       for isFirst in [true, false] {
-        _ = sampler.tick(
+        _ = made.tick(
           at: Clock.now(), late: .zero, skipped: 0, clock: Clock.processCPU(pid),
-          clockAgain: { Clock.processCPU(pid) }, isFirst: isFirst, &source, into: &out)
+          clockAgain: { Clock.processCPU(pid) }, isFirst: isFirst, &own, into: &out)
       }
       out.removeAll()
-      sampler.arm(statm: -1)
+      made.arm(statm: -1)
+      self.out = out
+      running = process
+      source = own
+      sampler = made
     }
 
     func end() throws {
@@ -69,8 +74,9 @@ import Testing
       if case .tick(let tick) = event { tick } else { nil }
     }
     #expect(ticks.count >= 2)
-    #expect(ticks.allSatisfy { $0.threads.isEmpty && $0.processCPU == sleeper.sampler.seenClock })
-    #expect(sleeper.sampler.oldestLook == nil)
+    let (clock, oldest) = (sleeper.sampler.seenClock, sleeper.sampler.oldestLook)
+    #expect(ticks.allSatisfy { $0.threads.isEmpty && $0.processCPU == clock })
+    #expect(oldest == nil)
     try sleeper.end()
   }
 
@@ -79,14 +85,17 @@ import Testing
     let bell = try WakeUp()
     var set = WaitSet([bell.descriptor.raw])
     var beat = sleeper.beat(limit: .zero)
-    #expect(sleeper.sampler.lookOn(&beat, &set) == .woken)
-    #expect(!set.isReady(0) && beat.now >= beat.limit)
+    let limited = sleeper.sampler.lookOn(&beat, &set)
+    let isRung = set.isReady(0)
+    #expect(limited == .woken && !isRung)
+    #expect(beat.now >= beat.limit)
     bell.signal()
     beat = sleeper.beat()
     let deadline = beat.deadline
-    #expect(sleeper.sampler.lookOn(&beat, &set) == .woken)
-    #expect(set.isReady(0) && beat.deadline == deadline)
-    #expect(sleeper.sampler.oldestLook == nil)
+    let woken = sleeper.sampler.lookOn(&beat, &set)
+    let (isRungNow, oldest) = (set.isReady(0), sleeper.sampler.oldestLook)
+    #expect(woken == .woken && isRungNow)
+    #expect(beat.deadline == deadline && oldest == nil)
     try sleeper.end()
   }
 
@@ -94,10 +103,12 @@ import Testing
     var sleeper = try Sleeper()
     let bell = try WakeUp()
     var set = WaitSet([bell.descriptor.raw])
-    #expect(sleeper.sampler.prepareSlowLook(at: Clock.now()))
-    #expect(!sleeper.sampler.prepareSlowLook(at: Clock.now() + .seconds(10)))
+    let isKnown = sleeper.sampler.prepareSlowLook(at: Clock.now())
+    let isKnownLater = sleeper.sampler.prepareSlowLook(at: Clock.now() + .seconds(10))
+    #expect(isKnown && !isKnownLater)
     try sleeper.end()
-    #expect(!sleeper.sampler.prepareSlowLook(at: Clock.now()))
+    let isKnownWhenGone = sleeper.sampler.prepareSlowLook(at: Clock.now())
+    #expect(!isKnownWhenGone)
     var beat = sleeper.beat()
     var answer = sleeper.sampler.lookOn(&beat, &set)
     while answer == .woken {
@@ -109,6 +120,7 @@ import Testing
     _ = sleeper.sampler.tick(
       at: Clock.now(), late: .zero, skipped: 0, clock: Clock.processCPU(pid), clockAgain: { nil },
       &sleeper.source, into: &sleeper.out)
-    #expect(sleeper.sampler.lookOn(&beat, &set) == nil)
+    answer = sleeper.sampler.lookOn(&beat, &set)
+    #expect(answer == nil)
   }
 }
