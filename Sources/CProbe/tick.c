@@ -2,7 +2,10 @@
 
 #include "cprobe_tick.h"
 
+#include "cprobe_sys.h"
+
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // A decimal number and the blank after it; the place behind, or NULL.
@@ -47,4 +50,33 @@ int cprobe_tick(
   }
   ticks->note_count++;
   return note->new_pages ? CPROBE_TICK_NEW_PAGES : CPROBE_TICK_NOTED;
+}
+
+static int64_t read_clock(clockid_t clock) {
+  struct timespec time;
+  if (clock_gettime(clock, &time) != 0) return -1;
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int cprobe_look_on(struct cprobe_ticks *ticks, struct cprobe_looks *looks) {
+  int64_t now = read_clock(CLOCK_MONOTONIC);
+  for (;;) {
+    looks->ready = cprobe_epoll_wait(looks->epoll, looks->deadline - now);
+    looks->now = now = read_clock(CLOCK_MONOTONIC);
+    if (looks->ready) return CPROBE_LOOKS_WOKEN;
+    int64_t late = now - looks->deadline;
+    if (late < 0) continue;
+    if (now >= looks->limit || late > looks->latest || late >= looks->period) {
+      return CPROBE_LOOKS_WOKEN;
+    }
+    int64_t clock = read_clock(looks->clock);
+    if (clock < 0) return CPROBE_TICK_UNKNOWN;
+    int answer = cprobe_tick(ticks, now, late, 0, clock);
+    if (answer == CPROBE_TICK_UNKNOWN) return answer;
+    looks->deadline += looks->period;
+    if (answer != CPROBE_TICK_NOTED) return answer;
+    if (ticks->note_count == CPROBE_TICK_NOTES || now - ticks->notes[0].at >= looks->age) {
+      return CPROBE_LOOKS_AGED;
+    }
+  }
 }

@@ -51,6 +51,35 @@ enum {
 int cprobe_tick(
     struct cprobe_ticks *_Nonnull ticks, int64_t at, int64_t late, int32_t skipped, int64_t clock);
 
+/// A time of looks without anything else to do.
+struct cprobe_looks {
+  /// What is waited for meanwhile: see cprobe_epoll_wait.
+  int32_t epoll;
+  /// The process's CPU clock.
+  int32_t clock;
+  /// Monotonic times in nanoseconds: of the next look, which is moved on; and from when there is more to do.
+  int64_t deadline, limit;
+  int64_t period;
+  /// So late at the most, or it is for the caller to judge.
+  int64_t latest;
+  /// The oldest note is written when it is so old.
+  int64_t age;
+  /// When it returned, and which descriptors were readable then.
+  int64_t now;
+  uint32_t ready;
+};
+
+enum {
+  /// Nothing is noted of `now`: a descriptor is readable, or a look is due that is late or beyond the limit.
+  CPROBE_LOOKS_WOKEN = 3,
+  /// The notes are to be written.
+  CPROBE_LOOKS_AGED = 4,
+};
+
+/// Waits and looks, at each deadline, until there is something else to do; also answers as cprobe_tick
+/// where that is not CPROBE_TICK_NOTED.
+int cprobe_look_on(struct cprobe_ticks *_Nonnull ticks, struct cprobe_looks *_Nonnull looks);
+
 /// Swift sees arrays of C as tuples.
 static inline const struct cprobe_tick_note *_Nonnull cprobe_tick_note(
     const struct cprobe_ticks *_Nonnull ticks, size_t number) {

@@ -186,17 +186,19 @@ struct BlockedCall {
     case 6, 13: setTime(at: arguments.fourth, since: operation == 6 ? 0 : 1)  // FUTEX_LOCK_PI
     default: break
     }
-    readOwner(isInheriting: operation == 6 || operation == 13)
-    if operation == 9, wait.owner == nil { wait.joins = joined() }
+    guard
+      let bytes = questions.memory(arguments.first, 20) ?? questions.memory(arguments.first, 12)
+        ?? (operation == 9 ? questions.memory(arguments.first, 4) : nil)
+    else { return }
+    if bytes.count > 4 { readOwner(bytes, isInheriting: operation == 6 || operation == 13) }
+    if operation == 9, wait.owner == nil { wait.joins = joined(bytes) }
   }
 
   /// Where locks keep their owner's number, which is believed only if that is a thread of the process:
   /// one that inherits priority in the word, glibc's others 8 bytes on while there is a 2 in the word
   /// (held, and waited for); robust ones and musl's recursive ones in the word with the highest bit set;
   /// a read-write lock's writer 16 bytes behind the word that most wait at, 12 behind that of writers.
-  private mutating func readOwner(isInheriting: Bool) {
-    let address = call.arguments.first
-    guard let bytes = questions.memory(address, 20) ?? questions.memory(address, 12) else { return }
+  private mutating func readOwner(_ bytes: [UInt8], isInheriting: Bool) {
     let word = Self.number(bytes, 0, 4)
     let expected = call.arguments.third & 0xffff_ffff
     if isInheriting {
@@ -220,8 +222,7 @@ struct BlockedCall {
   }
 
   /// pthread_join waits until the kernel clears the thread's number in its descriptor.
-  private func joined() -> Int32? {
-    guard let bytes = questions.memory(call.arguments.first, 4) else { return nil }
+  private func joined(_ bytes: [UInt8]) -> Int32? {
     let word = Self.number(bytes, 0, 4)
     let thread = Int32(truncatingIfNeeded: word)
     return word == call.arguments.third & 0xffff_ffff && questions.isThread(ThreadID(thread))

@@ -103,8 +103,11 @@ public struct StackCapturer: ~Copyable {
     case .withoutStop(let stackPointer, let programCounter):
       let takenAt = Clock.now()
       let regions = try copy(files.tid, stackPointer, request.extent)
-      // The same place is not enough: it may have left and come back with another stack above.
-      guard try files.readLine() == bytes, files.slices() == slices else { return nil }
+      // It was blocked, and has not been put on a CPU since: nothing of it has changed. Without that count
+      // the same place has to do, though it may have left and come back with another stack above.
+      let later = files.slices()
+      guard later == slices else { return nil }
+      if later ?? 0 == 0, try files.readLine() != bytes { return nil }
       self.line = line
       return StackSnapshot(
         tid: files.tid, takenAt: takenAt, stopTime: .zero,

@@ -31,8 +31,12 @@ public enum Clock {
   /// The clock's number is made as clock_getcpuclockid(3) makes it, without its extra look-up.
   /// - Returns: nil if there is no such process.
   public static func processCPU(_ pid: ProcessID) -> Nanoseconds? {
-    // CPUCLOCK_SCHED (2), not per thread: ~pid << 3 | 2.
-    read(clockid_t(truncatingIfNeeded: (~Int(pid.rawValue) << 3) | 2)).map { Nanoseconds($0) }
+    read(processClock(pid)).map { Nanoseconds($0) }
+  }
+
+  /// The number of that clock: CPUCLOCK_SCHED (2), not per thread: ~pid << 3 | 2.
+  static func processClock(_ pid: ProcessID) -> Int32 {
+    Int32(truncatingIfNeeded: (~Int(pid.rawValue) << 3) | 2)
   }
 
   private static func read(_ clock: clockid_t) -> Int64? {

@@ -13,6 +13,27 @@ internal import CProbe
     case newPages
     /// Not noted: take a full look.
     case unknown
+    /// Nothing is noted of this moment: a descriptor is ready, or a look is due that is not to be
+    /// taken without a thought.
+    case woken
+    /// Noted, and it is time to write the notes.
+    case aged
+  }
+
+  /// A time of looks at a steady beat; see `lookOn`.
+  struct Beat {
+    var pid: ProcessID
+    /// Of the next look; moved on with each that was noted.
+    var deadline: Instant
+    var period: Nanoseconds
+    /// From here on there is more to do than to look.
+    var limit: Instant
+    /// Later than this a look is not noted.
+    var latest: Nanoseconds
+    /// The oldest note is to be written when it is so old.
+    var age: Nanoseconds
+    /// When it ended.
+    var now: Instant
   }
 
   /// One noted look.
@@ -68,6 +89,31 @@ internal import CProbe
       ticks, at.nanoseconds, late.rawValue, Int32(clamping: skipped), clock.rawValue)
     switch Int(answer) {
     case Int(CPROBE_TICK_NOTED): return .noted
+    case Int(CPROBE_TICK_NEW_PAGES): return .newPages
+    default: return .unknown
+    }
+  }
+
+  /// The next look has to read memory, as if pages had come or gone.
+  mutating func expectNewPages() { unsafe ticks.pointee.pages_length = -1 }
+
+  /// Waits, and looks at each deadline, until there is something else to do.
+  ///
+  /// - Parameter set: what else is waited for.
+  /// - Returns: why it ended; nil if it did not begin, as it is not armed.
+  mutating func lookOn(_ beat: inout Beat, _ set: inout WaitSet) -> Answer? {
+    guard isArmed, let epoll = set.epollNumber else { return nil }
+    var looks = cprobe_looks(
+      epoll: epoll, clock: Clock.processClock(beat.pid), deadline: beat.deadline.nanoseconds,
+      limit: beat.limit.nanoseconds, period: beat.period.rawValue, latest: beat.latest.rawValue,
+      age: beat.age.rawValue, now: 0, ready: 0)
+    let answer = unsafe cprobe_look_on(ticks, &looks)
+    beat.deadline = Instant(nanoseconds: looks.deadline)
+    beat.now = Instant(nanoseconds: looks.now)
+    set.found(looks.ready)
+    switch Int(answer) {
+    case Int(CPROBE_LOOKS_WOKEN): return .woken
+    case Int(CPROBE_LOOKS_AGED): return .aged
     case Int(CPROBE_TICK_NEW_PAGES): return .newPages
     default: return .unknown
     }

@@ -12,6 +12,9 @@ struct WaitSet: ~Copyable {
   private var plain: PollSet
   private var ready: UInt32 = 0
 
+  /// For a wait that is made elsewhere, to be followed by `found`; nil where `wait` has to do.
+  var epollNumber: Int32? { raw >= 0 ? raw : nil }
+
   /// - Parameter descriptors: at most eight.
   init(_ descriptors: [Int32]) {
     plain = PollSet(descriptors)
@@ -37,6 +40,9 @@ struct WaitSet: ~Copyable {
       plain.wait(limit)
     }
   }
+
+  /// What another wait has found, as bits.
+  mutating func found(_ numbers: UInt32) { ready = numbers }
 
   func isReady(_ place: Int) -> Bool {
     raw < 0 ? plain.isReady(place) : ready & (1 << UInt32(place)) != 0

@@ -52,22 +52,7 @@ public struct TaskStat: Sendable, Equatable {
   /// pass.
   public init(_ bytes: Span<UInt8>) throws(ProcParseError) {
     var scanner = ByteScanner(file: "stat")
-    pid = ProcessID(try scanner.int32(bytes, "pid"))
-    try scanner.take(.space, bytes, "comm")
-    try scanner.take(UInt8(ascii: "("), bytes, "comm")
-    let start = scanner.position
-    guard let end = Self.lastParenthesis(bytes, after: start) else {
-      throw scanner.failure(bytes, "comm")
-    }
-    commRange = start..<end
-    scanner.position = end + 1
-    try scanner.take(.space, bytes, "state")
-    guard let letter = scanner.peek(bytes), !letter.isSeparator else {
-      throw scanner.failure(bytes, "state")
-    }
-    state = letter
-    scanner.position += 1
-
+    (pid, commRange, state) = try Self.head(bytes, &scanner)
     parent = ProcessID(try scanner.int32(bytes, "ppid"))
     processGroup = try scanner.int32(bytes, "pgrp")
     session = try scanner.int32(bytes, "session")
@@ -97,6 +82,34 @@ public struct TaskStat: Sendable, Equatable {
     for _ in 43...51 { scanner.skipField(bytes) }  // guest_time to env_end
     exitCode = try scanner.int32(bytes, "exit_code")
     try scanner.finishLine(bytes)
+  }
+
+  /// Only the name and the state, for many threads at once.
+  static func head(
+    _ bytes: Span<UInt8>
+  ) throws(ProcParseError) -> (commRange: Range<Int>, state: UInt8) {
+    var scanner = ByteScanner(file: "stat")
+    let (_, commRange, state) = try head(bytes, &scanner)
+    return (commRange, state)
+  }
+
+  private static func head(
+    _ bytes: Span<UInt8>, _ scanner: inout ByteScanner
+  ) throws(ProcParseError) -> (ProcessID, Range<Int>, UInt8) {
+    let pid = ProcessID(try scanner.int32(bytes, "pid"))
+    try scanner.take(.space, bytes, "comm")
+    try scanner.take(UInt8(ascii: "("), bytes, "comm")
+    let start = scanner.position
+    guard let end = lastParenthesis(bytes, after: start) else {
+      throw scanner.failure(bytes, "comm")
+    }
+    scanner.position = end + 1
+    try scanner.take(.space, bytes, "state")
+    guard let letter = scanner.peek(bytes), !letter.isSeparator else {
+      throw scanner.failure(bytes, "state")
+    }
+    scanner.position += 1
+    return (pid, start..<end, letter)
   }
 
   /// PF_KTHREAD: no program, no memory, nothing to profile.

@@ -61,6 +61,21 @@ public struct TaskStatus: Sendable, Equatable {
     return anonymous + shared + (swap ?? 0) + (pageTables ?? 0) + (huge ?? 0)
   }
 
+  /// Where the thread's name stands, of a task's status that is whole; nil where the kernel had to escape
+  /// some of it, and then comm tells.
+  static func plainName(_ bytes: Span<UInt8>) -> Range<Int>? {
+    var scanner = ByteScanner(file: "status")
+    guard bytes.equals("Name", in: scanner.key(bytes)), scanner.peek(bytes) == .tab else {
+      return nil
+    }
+    let start = scanner.position + 1
+    for index in start..<bytes.count {
+      if bytes[index] == .newline { return start..<index }
+      if bytes[index] == UInt8(ascii: "\\") { return nil }
+    }
+    return nil
+  }
+
   /// NSpid: the thread's numbers in the pid namespaces it is in, ours first; empty where not told.
   public static func namespaceIDs(_ bytes: Span<UInt8>) throws(ProcParseError) -> [Int32] {
     var scanner = ByteScanner(file: "status")

@@ -8,12 +8,11 @@
 /// still, and the threads that ran lately explain all of its growth to the nanosecond, no other thread
 /// has run. A thousand parked threads then cost nothing; threads that all run cost one read each.
 struct ThreadSampler: ~Copyable {
-  /// How many threads' details (names, switches) are read in one slow beat: 15 us each (measured). Chosen:
-  /// a quarter of a millisecond a second however many threads are busy; the last beat reads them all.
-  static let detailsPerBeat = 16
+  /// Threads are listed at least so often, even if looks explain all that ran. Chosen.
+  private static let listingAge = Nanoseconds.seconds(5)
 
   private var directory: NumberedDirectory
-  private(set) var slots: [ThreadSlot] = []
+  var slots: [ThreadSlot] = []
   private var index = NumberIndex()
   private var listed: [Int32] = []
   private var changed: [Int] = []
@@ -24,9 +23,11 @@ struct ThreadSampler: ~Copyable {
   private var isBalanced = false
   /// The process clock when it was balanced or explained last.
   private var lastClock: Nanoseconds?
+  /// The process clock at the last tick or look that was written.
+  private(set) var seenClock: Nanoseconds?
   /// Looks between full ticks, with the first slots as their threads.
   private var quick = QuickLooks()
-  private var detailCursor = 0
+  var detailCursor = 0
   private(set) var lastListing = Instant(nanoseconds: 0)
   /// Threads whose file could not be kept open.
   private(set) var unkept = 0
@@ -103,6 +104,7 @@ struct ThreadSampler: ~Copyable {
       at: time, late: late, skipped: skipped, clock: clock, 0..<changed.count, into: &out)
     frames += 1
     frames += checkNames(hotCount, &source, into: &out)
+    seenClock = clock
     return frames
   }
 
@@ -189,6 +191,20 @@ struct ThreadSampler: ~Copyable {
     quick.ticks.take(at: time, late: late, skipped: skipped, clock: clock)
   }
 
+  /// Waits and looks at a steady beat, as long as nothing else is to do; nil if it cannot.
+  mutating func lookOn(_ beat: inout QuickTicks.Beat, _ set: inout WaitSet) -> QuickTicks.Answer? {
+    quick.ticks.lookOn(&beat, &set)
+  }
+
+  /// Prepares a look at the slower beat, at which memory is read in any case.
+  ///
+  /// - Returns: false if threads have come or gone, or may have: take a full tick.
+  mutating func prepareSlowLook(at time: Instant) -> Bool {
+    guard time - lastListing < Self.listingAge, expectedCount() == slots.count else { return false }
+    quick.ticks.expectNewPages()
+    return true
+  }
+
   /// When the oldest look was taken that has not been written.
   var oldestLook: Instant? { quick.oldest }
 
@@ -198,6 +214,7 @@ struct ThreadSampler: ~Copyable {
   /// - Returns: how many events were written.
   mutating func writeLooks(memory: MemoryReading?, into out: inout ByteWriter) -> Int {
     lastClock = quick.lastClock ?? lastClock
+    seenClock = quick.lastClock ?? seenClock
     return quick.write(&slots, memory: memory, into: &out)
   }
 
@@ -296,77 +313,6 @@ struct ThreadSampler: ~Copyable {
     for (place, slot) in slots.enumerated() { index[slot.tid] = place }
     changed = wasChanged.compactMap { index[$0] }
     hotCount = min(hotCount, slots.count)
-    return frames
-  }
-
-  // MARK: Details
-
-  private mutating func checkNames(
-    _ count: Int, _ source: inout ProcSource, into out: inout ByteWriter
-  ) -> Int {
-    var frames = 0
-    for place in 0..<count where slots[place].nameChecks > 0 {
-      slots[place].nameChecks -= 1
-      frames += readName(place, &source, into: &out)
-    }
-    return frames
-  }
-
-  private mutating func readName(
-    _ place: Int, _ source: inout ProcSource, into out: inout ByteWriter
-  ) -> Int {
-    guard let count = try? source.readOnce("task/\(slots[place].tid)/comm") else { return 0 }
-    let bytes = source.buffer.span.extracting(0..<count)
-    if Comm.isSame(bytes, as: slots[place].name) { return 0 }
-    return name(place, Comm.name(bytes), into: &out)
-  }
-
-  private mutating func name(_ place: Int, _ name: [UInt8], into out: inout ByteWriter) -> Int {
-    guard name != slots[place].name else { return 0 }
-    slots[place].name = name
-    EventCodec.encode(
-      .threadNamed(ThreadID(slots[place].tid), name: slots[place].name), into: &out)
-    return 1
-  }
-
-  /// Names and context switches of threads that ran since their last turn, some at a time.
-  ///
-  /// - Parameters:
-  ///   - limit: how many threads at the most.
-  ///   - leader: what is known of the main thread already.
-  mutating func slowBeat(
-    limit: Int = detailsPerBeat, leader: LeaderDetail? = nil, _ source: inout ProcSource,
-    into out: inout ByteWriter
-  ) -> Int {
-    var frames = 0
-    var done = 0
-    for _ in slots.indices {
-      guard done < limit else { break }
-      detailCursor = (detailCursor + 1) % slots.count
-      guard slots[detailCursor].needsDetail else { continue }
-      slots[detailCursor].needsDetail = false
-      done += 1
-      let tid = slots[detailCursor].tid
-      if tid == source.pid.rawValue, let leader, let voluntary = leader.voluntarySwitches,
-        let involuntary = leader.involuntarySwitches
-      {
-        frames += name(detailCursor, leader.name, into: &out)
-        let detail = ThreadDetail(
-          tid: ThreadID(tid), voluntarySwitches: voluntary, involuntarySwitches: involuntary)
-        EventCodec.encode(.threadDetail(detail), into: &out)
-        frames += 1
-        continue
-      }
-      frames += readName(detailCursor, &source, into: &out)
-      guard let count = try? source.readOnce("task/\(tid)/status"),
-        let status = try? TaskStatus(source.buffer.span.extracting(0..<count)),
-        let voluntary = status.voluntarySwitches, let involuntary = status.involuntarySwitches
-      else { continue }
-      let detail = ThreadDetail(
-        tid: ThreadID(tid), voluntarySwitches: voluntary, involuntarySwitches: involuntary)
-      EventCodec.encode(.threadDetail(detail), into: &out)
-      frames += 1
-    }
     return frames
   }
 }

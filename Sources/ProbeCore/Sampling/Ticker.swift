@@ -4,7 +4,7 @@
 struct Ticker {
   private(set) var deadline: Instant
   private let start: Instant
-  private let period: Nanoseconds
+  let period: Nanoseconds
   /// Extra ticks before the first regular one, as times since the start.
   let early: [Nanoseconds]
   private var nextEarly = 0
@@ -16,6 +16,12 @@ struct Ticker {
     deadline = start + (early.first ?? period)
     nextEarly = 1
   }
+
+  /// Whether the next tick is one of the steady beat.
+  var isSteady: Bool { (deadline - start).rawValue % period.rawValue == 0 }
+
+  /// The ticks before this one of the beat have been taken elsewhere.
+  mutating func skip(to deadline: Instant) { self.deadline = deadline }
 
   /// Takes the tick that is due and schedules the next one on the grid.
   ///

@@ -13,8 +13,7 @@ struct CapturedThread {
   var stopTime = Nanoseconds.zero
 }
 
-/// Captures first and unwinds then: all stacks are of nearly the same moment, and no file is opened
-/// between two of them.
+/// Captures many threads first and unwinds them then: their stacks are of nearly the same moment.
 struct DumpRound: ~Copyable {
   private(set) var captured: [CapturedThread] = []
   private(set) var cost = ThreadDump.Cost()
@@ -28,8 +27,9 @@ struct DumpRound: ~Copyable {
   /// Stops that did not come; each costs a tenth of a second.
   private var lateStops = 0
 
-  /// So many bytes of stacks are held before they are unwound. Chosen; 1000 blocked threads are 5 MB.
-  private static let byteLimit = 64 << 20
+  /// So many bytes of stacks are held before they are unwound. Chosen; 1000 blocked threads are 5 MB, and
+  /// fresh memory for all of them costs more than to unwind them (measured). It is a hundred threads or so.
+  private static let byteLimit = 512 << 10
   /// Chosen: who does not stop three times belongs to a frozen process.
   private static let lateStopLimit = 3
   /// A thread is captured again at most so often: registers, more bytes, another region.

@@ -15,6 +15,8 @@ struct Poller {
   let ownCPUBefore: Nanoseconds
   /// For the kernel observer; nil watches stalls by /proc.
   let tracePoints: TracePoints?
+  /// Whether somebody looks at the events while watching goes on.
+  let isShown: Bool
   /// Where stacks are ordered; nil for none.
   var desk: CaptureDesk?
 
@@ -23,6 +25,8 @@ struct Poller {
   static let slowBeat = Nanoseconds.seconds(1)
   /// How long what a tick has read may wait to be written with others. Chosen: a display shows it in time.
   static let lookAge = Nanoseconds.milliseconds(400)
+  /// Later than this a tick asks whether we were stopped ourselves. Chosen.
+  static let lateness = Nanoseconds.milliseconds(1)
   /// How often our own cost is looked at. Chosen: it takes 20 to 50 us (measured).
   static let ownBeat = Nanoseconds.seconds(5)
 
@@ -65,12 +69,11 @@ struct Poller {
     let begin = launched.flatMap { $0.word == nil ? $0.releasedAt : nil } ?? Clock.now()
     var loops =
       !isLaunched || tracePoints != nil ? makeLoops(&source, from: begin, into: &out) : nil
-    var lastClock: Nanoseconds?
 
     // The base: everything that was before this moment is not charged to the run.
     sample(
       at: Clock.now(), late: .zero, skipped: 0, isFirst: true, &source, &threads, &process, &tree,
-      &lastClock, readsMemory: !isLaunched, into: &out)
+      readsMemory: !isLaunched, into: &out)
     if let launched {
       launched.word?.give()
       // Nothing goes into the queue before: the opening events come first, from pw-tracer.
@@ -103,9 +106,17 @@ struct Poller {
     var set = WaitSet([control.pollerBell.descriptor.raw, pidfd])
     var stops = control.read { $0.stopsWatching }
     while true {
-      let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
-      set.wait(due - Clock.now())
-      let now = Clock.now()
+      let now: Instant
+      var isUnknown = false
+      if loops == nil, tree == nil, let (answer, end) = lookOn(&threads, &ticker, nextSlow, &set) {
+        if take(answer, at: end, &source, &threads, &process, into: &out) { continue }
+        now = end
+        isUnknown = answer == .unknown
+      } else {
+        let due = loops == nil ? ticker.deadline : min(ticker.deadline, probes.deadline)
+        set.wait(due - Clock.now())
+        now = Clock.now()
+      }
       if set.isReady(0) {
         control.pollerBell.drain()
         stops = control.read { $0.stopsWatching }
@@ -118,30 +129,29 @@ struct Poller {
       let isSlow = now >= nextSlow || isOver
       // Only a late tick asks whether we were stopped ourselves.
       var wasSuspended = false
-      if isSlow || now - ticker.deadline > .milliseconds(1) {
+      if isSlow || now - ticker.deadline > Self.lateness {
         let count = control.read { $0.suspensions }
         wasSuspended = count != suspensions
         suspensions = count
       }
       let lateness = ticker.take(at: now, isOver: isOver, wasSuspended: wasSuspended)
-      if !isSlow, tree == nil,
-        look(at: now, lateness, &source, &threads, &process, &lastClock, into: &out)
-      {
-        loops?.look(threads, &source)
-        alarm?.take(threads, at: now, loops, desk, queue)
-        continue
+      let isQuick =
+        !isOver && !isUnknown && tree == nil
+        && look(
+          at: now, lateness, isSlow: isSlow, &source, &threads, &process, into: &out)
+      if !isQuick {
+        writeLooks(&threads, process, into: &out)
+        sample(
+          at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source,
+          &threads, &process, &tree, readsMemory: isSlow, into: &out)
+        if tree == nil { threads.arm(statm: process.pagesFile) }
+        // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
+        if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
       }
-      writeLooks(&threads, process, into: &out)
-      sample(
-        at: now, late: lateness.late, skipped: lateness.skipped, isFirst: false, &source, &threads,
-        &process, &tree, &lastClock, readsMemory: isSlow, into: &out)
-      if tree == nil { threads.arm(statm: process.pagesFile) }
       if !isOver {
         loops?.look(threads, &source)
         alarm?.take(threads, at: now, loops, desk, queue)
       }
-      // Wrappers (env, shells) execute the real program soon, and short runs have no slow beat.
-      if isLaunched && now < firstSlow { emitExecutable(&process, &source, into: &out) }
       if isSlow {
         nextSlow = now + Self.slowBeat
         emitTimes(&process, &source, into: &out)
@@ -232,11 +242,12 @@ struct Poller {
   private func sample(
     at time: Instant, late: Nanoseconds, skipped: Int, isFirst: Bool,
     _ source: inout ProcSource, _ threads: inout ThreadSampler, _ process: inout ProcessSampler,
-    _ tree: inout TreeSampler?, _ lastClock: inout Nanoseconds?, readsMemory: Bool,
+    _ tree: inout TreeSampler?, readsMemory: Bool,
     into out: inout ByteWriter
   ) {
     let clock = source.cpuClock(clockTicksPerSecond: clockTicksPerSecond)
     let pid = self.pid
+    let lastClock = threads.seenClock
     var frames = threads.tick(
       at: time, late: late, skipped: skipped, clock: clock, clockAgain: { Clock.processCPU(pid) },
       isFirst: isFirst, &source, into: &out)
@@ -255,47 +266,7 @@ struct Poller {
       frames +=
         tree?.round(at: time, isFirst: isFirst, isSlow: readsMemory, &source, into: &out) ?? 0
     }
-    lastClock = clock
     if !isFirst { queue.append(&out, frames: frames) }
-  }
-
-  /// A tick at the least cost.
-  ///
-  /// - Returns: false when it has to be a full one.
-  private func look(
-    at time: Instant, _ lateness: (late: Nanoseconds, skipped: Int), _ source: inout ProcSource,
-    _ threads: inout ThreadSampler, _ process: inout ProcessSampler,
-    _ lastClock: inout Nanoseconds?, into out: inout ByteWriter
-  ) -> Bool {
-    let clock = source.cpuClock(clockTicksPerSecond: clockTicksPerSecond)
-    let answer = threads.look(
-      at: time, late: lateness.late, skipped: lateness.skipped, clock: clock)
-    switch answer {
-    case .unknown: return false
-    case .newPages:
-      writeLooks(&threads, process, into: &out)
-      if let memory = process.memory(at: time, anyThread: threads.anyThread, &source) {
-        EventCodec.encode(.memory(memory), into: &out)
-        queue.append(&out)
-      }
-    case .noted:
-      if let oldest = threads.oldestLook, time - oldest >= Self.lookAge {
-        writeLooks(&threads, process, into: &out)
-      }
-    }
-    if clock != lastClock {
-      let frames = process.descriptors.look(isSlow: false, at: time, source, into: &out)
-      if frames > 0 { queue.append(&out, frames: frames) }
-    }
-    lastClock = clock
-    return true
-  }
-
-  private func writeLooks(
-    _ threads: inout ThreadSampler, _ process: borrowing ProcessSampler, into out: inout ByteWriter
-  ) {
-    let frames = threads.writeLooks(memory: process.lastReading, into: &out)
-    if frames > 0 { queue.append(&out, frames: frames) }
   }
 
   private func emitTimes(

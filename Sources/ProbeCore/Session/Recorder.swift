@@ -52,7 +52,7 @@ final class Recorder: Sendable {
     var keeper: StackKeeper?
     var batch: [UInt8] = []
     // Without a display there is no hurry: the queue holds minutes of events.
-    var pause = Nanoseconds.seconds(2)
+    var pause = Nanoseconds.seconds(display == nil && stacks == nil ? 10 : 2)
     var nextDisplay = Clock.now()
     while queue.take(
       into: &batch, waitingAtMost: keeper?.isHurried == true ? StackKeeper.lookAgain : pause)

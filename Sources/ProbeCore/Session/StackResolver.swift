@@ -146,9 +146,13 @@ public final class StackResolver {
     var named = symbolizer.symbolize(stacks, lines: lines) {
       ofSystem || rule.isInApp($0.path)
     }
+    var known: [String?: Bool] = [:]
     for stack in named.stacks.indices {
       for frame in named.stacks[stack].indices {
-        named.stacks[stack][frame].inApp = rule.isInApp(named.stacks[stack][frame].module)
+        let module = named.stacks[stack][frame].module
+        let isInApp = known[module] ?? rule.isInApp(module)
+        known[module] = isInApp
+        named.stacks[stack][frame].inApp = isInApp
       }
     }
     linesOmitted.merge(named.linesOmitted) { _, new in new }

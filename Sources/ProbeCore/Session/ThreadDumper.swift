@@ -126,9 +126,9 @@ public final class ThreadDumper {
         // A thread that ended meanwhile is none.
         guard let file = try? folder.open("\(number)/stat"),
           let count = try? Syscalls.read(file.raw, at: 0, into: &buffer),
-          let stat = try? TaskStat(buffer.span.extracting(0..<count))
+          let stat = try? TaskStat.head(buffer.span.extracting(0..<count))
         else { continue }
-        let name = stat.comm(in: buffer.span.extracting(0..<count))
+        let name = buffer.span.extracting(0..<count).copy(stat.commRange)
         result.append(
           ListedThread(
             tid: ThreadID(number), name: SafeText.decode(name), letter: stat.state))

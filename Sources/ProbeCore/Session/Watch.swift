@@ -84,7 +84,7 @@ public struct Watch: ~Copyable {
         opening: Opening(configuration: configuration, queue: queue),
         waitsForPoller: configuration.followsChildren || watch.trace != nil, control: control,
         queue: queue, desk: watch.desk)
-      let poller = watch.pollerMaker()
+      let poller = watch.pollerMaker(isShown: display != nil)
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
       // The thread is made while the target's process is.
       let thread = try Self.thread("pw-poller") {
@@ -149,7 +149,7 @@ public struct Watch: ~Copyable {
     Opening(configuration: configuration, queue: watch.queue).write(
       target, at: start, cpuBefore: Clock.processCPU(pid) ?? .zero,
       notices: Self.notices(of: subject))
-    let poller = watch.pollerMaker()
+    let poller = watch.pollerMaker(isShown: display != nil)
     let thread = try Self.thread("pw-poller") {
       OSThread.raisePriority()
       poller(pid, raw, nil).run()
@@ -190,16 +190,19 @@ public struct Watch: ~Copyable {
   }
 
   /// Makes the poller once it is known whom it watches.
-  private func pollerMaker()
+  private func pollerMaker(isShown: Bool)
     -> @Sendable (_ pid: ProcessID, _ pidfd: Int32, _ launched: LaunchedTarget?) -> Poller
   {
     let (configuration, control, queue, trace) = (configuration, control, queue, trace)
     let (desk, ownCPU) = (desk, ownCPUBefore)
+    // A budget is judged while watching goes on, too.
+    let isShown = isShown || configuration.budget != nil
     return { pid, pidfd, launched in
       Poller(
         pid: pid, pidfd: pidfd, launched: launched, configuration: configuration,
         clockTicksPerSecond: HostInfo.clockTicksPerSecond, control: control, queue: queue,
-        ownCPUBefore: ownCPU, tracePoints: trace, desk: desk)
+        ownCPUBefore: ownCPU, tracePoints: trace, isShown: isShown,
+        desk: desk)
     }
   }
 

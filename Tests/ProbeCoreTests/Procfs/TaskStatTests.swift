@@ -28,6 +28,17 @@ import Testing
     #expect(!stat.isKernelThread && !stat.isZombie && !stat.isStopped)
   }
 
+  @Test(arguments: ["1 (a b) t 2\n", "7 () R", "8 (a) S 1 (b)) D 3\n"])
+  func `its beginning alone gives name and state`(line: String) throws {
+    let bytes = Array(line.utf8)
+    let head = try TaskStat.head(bytes.span)
+    let end = try #require(line.utf8.lastIndex(of: UInt8(ascii: ")")))
+    let name = bytes[head.commRange]
+    #expect(name.elementsEqual(line.utf8[..<end].dropFirst(3)))
+    #expect(bytes[head.commRange.upperBound + 2] == head.state)
+    #expect(throws: ProcParseError.self) { try TaskStat.head(Array("1 (a".utf8).span) }
+  }
+
   @Test func `a line with a different number in each field puts each into its place`() throws {
     let rest = (4...52).map(String.init).joined(separator: " ")
     let stat = try TaskStat(of: Array("1 (a b) t \(rest) 53 54\n".utf8))

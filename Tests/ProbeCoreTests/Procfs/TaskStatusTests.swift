@@ -35,6 +35,20 @@ import Testing
     #expect(status.involuntarySwitches == 39)
   }
 
+  @Test func `a name is taken from it only where it is whole and was not escaped`() {
+    func name(_ text: String) -> String? {
+      let bytes = Array(text.utf8)
+      return TaskStatus.plainName(bytes.span).map { SafeText.decode(Array(bytes[$0])) }
+    }
+    #expect(name("Name:\ta (b) :c\nState:\tS\n") == "a (b) :c")
+    #expect(name("Name:\t\nState:\tS\n") == "")
+    #expect(name("Name:\ta\\nb\nState:\tS\n") == nil)
+    #expect(name("Name:\tcut") == nil)
+    #expect(name("Name:") == nil)
+    #expect(name("State:\tS\nName:\ta\n") == nil)
+    #expect(name("") == nil)
+  }
+
   @Test func `real and effective user of a set-user-id program differ`() throws {
     // other_user: "Uid:\t1000\t65534\t1000\t65534"
     let status = try TaskStatus(of: Fixture.otherUser.process("status"))

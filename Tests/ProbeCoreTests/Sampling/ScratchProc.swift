@@ -80,7 +80,8 @@ final class ScratchProc {
       "VmHWM:\t\($0 + 50) kB\nVmRSS:\t\($0 + 20) kB\nRssAnon:\t\($0) kB\nRssFile:\t10 kB\n"
         + "RssShmem:\t8 kB\nVmPTE:\t4 kB\nVmSwap:\t2 kB\n"
     }
-    return "Name:\t\(name)\nState:\tS (sleeping)\nTgid:\t\(process)\nPid:\t\(tid)\n"
+    let escaped = name.map { $0 == "\\" ? "\\\\" : $0 == "\n" ? "\\n" : String($0) }.joined()
+    return "Name:\t\(escaped)\nState:\tS (sleeping)\nTgid:\t\(process)\nPid:\t\(tid)\n"
       + (memory ?? "") + "voluntary_ctxt_switches:\t11\nnonvoluntary_ctxt_switches:\t3\n"
   }
 }

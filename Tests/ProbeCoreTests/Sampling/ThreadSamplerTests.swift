@@ -182,6 +182,26 @@ import Testing
     #expect(slow.contains(.threadNamed(ThreadID(501), name: Array("late".utf8))))
   }
 
+  @Test(arguments: ["plain", "with blank", "back\\slash", "new\nline", "(odd) \t:", ""])
+  func `a late name is taken as it is, escaped by the kernel or not`(name: String) throws {
+    let tree = ScratchProc()
+    tree.thread(500, "main", cpu: 0)
+    var rig = try Rig(tree.source)
+    _ = rig.tick(clock: 0)
+    #expect(rig.slowBeat().allSatisfy { if case .threadNamed = $0 { false } else { true } })
+    tree.thread(500, name, cpu: 5)
+    _ = rig.tick(clock: 5)
+    // Its first ticks look at the name themselves.
+    for clock in Int64(6)...9 {
+      tree.thread(500, name, cpu: clock)
+      _ = rig.tick(clock: clock)
+    }
+    let later = name + "2"
+    tree.thread(500, later, cpu: 10)
+    _ = rig.tick(clock: 10)
+    #expect(rig.slowBeat().contains(.threadNamed(ThreadID(500), name: Array(later.utf8))))
+  }
+
   @Test func `details come a few at a time, of those that ran, each once`() throws {
     let tree = ScratchProc()
     for tid in Int32(500)..<510 { tree.thread(tid, cpu: 0) }

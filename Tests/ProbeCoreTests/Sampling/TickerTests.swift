@@ -29,6 +29,18 @@ import Testing
     }
   }
 
+  @Test func `ticks taken elsewhere leave it on the grid, which begins after the early ones`() {
+    var ticker = ticker(early: early)
+    for time in [Int64(1), 3, 10, 30] {
+      #expect(!ticker.isSteady)
+      _ = ticker.take(at: Script.at(time), isOver: false, wasSuspended: false)
+    }
+    #expect(ticker.isSteady)
+    ticker.skip(to: Script.at(400))
+    #expect(ticker.isSteady)
+    play(ticker, [Step(at: 402, late: 2, next: 500)])
+  }
+
   @Test func `ticks stay on the grid however late each one is`() {
     #expect(ticker().deadline == Script.at(100))
     play(
