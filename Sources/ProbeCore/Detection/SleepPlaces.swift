@@ -19,6 +19,8 @@ struct SleepPlaces: Sendable, Equatable {
   static let calmShare: Int64 = 4
 
   var threshold: Nanoseconds
+  /// Instructions at which a probe saw a wait that can be a home.
+  private var homely: Set<UInt64> = []
   /// nil where waits of several kinds were seen: some C libraries make all calls at one instruction.
   private var waits: [SleepPlace: Wait?] = [:]
 
@@ -28,6 +30,9 @@ struct SleepPlaces: Sendable, Equatable {
   mutating func saw(_ wait: Wait) {
     let place = SleepPlace(
       stackPointer: wait.site.stackPointer, programCounter: wait.site.programCounter)
+    if wait.waitClass != .never, homely.count < Self.capacity {
+      homely.insert(place.programCounter)
+    }
     guard let known = waits[place] else {
       if waits.count >= Self.capacity { waits.removeAll(keepingCapacity: true) }
       waits[place] = wait
@@ -41,8 +46,16 @@ struct SleepPlaces: Sendable, Equatable {
   /// What the thread did in the sleep that this record begins; nil if that is not known.
   func state(_ record: SwitchRecord) -> ThreadProbe.State? {
     guard record.step == .slept else { return nil }
-    if let place = record.place, let known = waits[place] { return known.map { .waiting($0) } }
-    return record.kind
+    guard let place = record.place else { return record.kind }
+    if let known = waits[place] { return known.map { .waiting($0) } }
+    if let kind = record.kind { return kind }
+    // Which call it is is not known, but no wait that can be a home was ever seen to be made there.
+    guard !homely.isEmpty, !homely.contains(place.programCounter) else { return nil }
+    return .waiting(
+      Wait(
+        site: WaitSite(
+          call: WaitSite.unknownCall, stackPointer: place.stackPointer,
+          programCounter: place.programCounter), waitClass: .never, category: .other))
   }
 
   /// The sleeps that records between two probes begin; `unknown` for other records.

@@ -44,6 +44,9 @@ public struct WaitSite: Sendable, Hashable {
   public var stackPointer: UInt64
   public var programCounter: UInt64
 
+  /// Stands for a call of which only the place is known.
+  public static let unknownCall: Int32 = -3
+
   public init(call: Int32, stackPointer: UInt64, programCounter: UInt64) {
     self.call = call
     self.stackPointer = stackPointer

@@ -9,7 +9,7 @@ struct SleepCodes: Sendable {
   /// Places remembered; then all are read anew. Chosen.
   static let capacity = 256
   /// So much code before the program counter is read: the longest of the patterns.
-  static let length = 8
+  static let length = 12
 
   enum Code: Sendable, Equatable {
     case call(Int32)
@@ -57,14 +57,16 @@ struct SleepCodes: Sendable {
     #endif
   }
 
-  /// `mov $number,%eax; syscall` or `xor %eax,%eax; syscall`.
+  /// `mov $number,%eax; syscall` or `xor %eax,%eax; syscall`; the C library's locks flip a flag of the
+  /// futex operation in between (`xor $flag,%sil`).
   static func intelCode(_ bytes: [UInt8]) -> Code {
-    let end = bytes.count
+    var end = bytes.count
     // int $0x80 and sysenter have other numbers.
     if bytes[(end - 2)...] == [0xcd, 0x80] || bytes[(end - 2)...] == [0x0f, 0x34] {
       return .unclear
     }
     guard bytes[(end - 2)...] == [0x0f, 0x05] else { return .fault }
+    if end >= 11, bytes[(end - 6)..<(end - 3)] == [0x40, 0x80, 0xf6] { end -= 4 }
     if bytes[end - 7] == 0xb8, bytes[(end - 4)..<(end - 2)] == [0, 0] {
       return .call(Int32(bytes[end - 6]) | Int32(bytes[end - 5]) << 8)
     }

@@ -65,6 +65,7 @@ enum WaitNames {
     switch key.call {
     case WaitLedger.Key.pageFault.call: "page fault"
     case WaitLedger.Key.stopped.call: "stopped"
+    case WaitSite.unknownCall: "(unknown call)"
     default: WaitCalls.named(key.call)?.name ?? SystemCalls.name(Int64(max(0, key.call)))
     }
   }

@@ -209,7 +209,7 @@ struct ReadDump: Decodable {
     try await Lane.shared {
       // They live as long as the test needs them, however busy the machine is.
       let target = try await Target(
-        "odd_names", ready: "start", through: ["env", "ODD_NAMES_STAY_MS=600000"])
+        "odd_names", ready: "start", through: ["/usr/bin/env", "ODD_NAMES_STAY_MS=600000"])
       try await eventually("its threads have their names") {
         let threads = Scratch.names("/proc/\(target.pid)/task")
         return threads.count == 7

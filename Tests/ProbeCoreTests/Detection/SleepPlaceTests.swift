@@ -91,6 +91,16 @@ import Testing
     #expect(places.state(record) == nil)
     places.saw(Site.poll)
     #expect(places.state(record) == .waiting(Site.poll))
+    // Deeper at the same instruction it may be any call, at another one it is no home.
+    var other = record
+    other.place?.stackPointer -= 64
+    #expect(places.state(other) == nil)
+    other.place?.programCounter += 64
+    guard case .waiting(let wait)? = places.state(other) else {
+      Issue.record("\(String(describing: places.state(other)))")
+      return
+    }
+    #expect(wait.waitClass == .never && wait.site.call == WaitSite.unknownCall)
     var read = Site.read
     read.site.stackPointer = place.stackPointer
     read.site.programCounter = place.programCounter

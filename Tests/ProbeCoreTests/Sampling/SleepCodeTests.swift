@@ -6,10 +6,14 @@ import Testing
 
 @Suite struct SleepCodeTests {
   @Test func `the number loaded just before the call is its number`() {
-    let poll: [UInt8] = [0x90, 0xb8, 7, 0, 0, 0, 0x0f, 0x05]
+    let poll: [UInt8] = [1, 2, 3, 4, 0x90, 0xb8, 7, 0, 0, 0, 0x0f, 0x05]
     #expect(SleepCodes.intelCode(poll) == .call(7))
-    #expect(SleepCodes.intelCode([0x90, 0xb8, 0x19, 1, 0, 0, 0x0f, 0x05]) == .call(281))
+    #expect(
+      SleepCodes.intelCode([1, 2, 3, 4, 0x90, 0xb8, 0x19, 1, 0, 0, 0x0f, 0x05]) == .call(281))
     #expect(SleepCodes.intelCode([1, 2, 3, 4, 0x31, 0xc0, 0x0f, 0x05]) == .call(0))
+    // pthread_mutex_lock: the private flag is flipped after the number was loaded.
+    let lock: [UInt8] = [0xb8, 0xca, 0, 0, 0, 0x40, 0x80, 0xf6, 0x80, 0x0f, 0x05]
+    #expect(SleepCodes.intelCode([0x00] + lock) == .call(202))
     // Loaded elsewhere; a number that no call has; the calls of 32-bit code.
     #expect(SleepCodes.intelCode([0x48, 0x89, 0xf8, 0x4d, 0x89, 0xc8, 0x0f, 0x05]) == .unclear)
     #expect(SleepCodes.intelCode([0x90, 0xb8, 7, 0, 1, 0, 0x0f, 0x05]) == .unclear)
@@ -50,8 +54,8 @@ import Testing
       for _ in 0..<3 {
         let state = codes.kind(at: place) { address, count in
           reads += 1
-          #expect(address == 4088 && count == 8)
-          return [0x90, 0xb8, 7, 0, 0, 0, 0x0f, 0x05]
+          #expect(address == 4084 && count == 12)
+          return [1, 2, 3, 4, 0x90, 0xb8, 7, 0, 0, 0, 0x0f, 0x05]
         }
         guard case .waiting(let wait)? = state else {
           Issue.record("\(String(describing: state))")
