@@ -9,7 +9,8 @@ ROUNDS ?= 3
 ONLY   ?=
 
 BINARY  := .build/release/perfwatch
-RELEASE := $(SWIFT) build -c release --product perfwatch
+# The manifest asks git for the commit; kept, its answer would be that of an older one.
+RELEASE := $(SWIFT) build -c release --product perfwatch --manifest-cache none
 ifeq ($(STATIC),1)
 RELEASE += -Xswiftc -static-executable
 endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -26,6 +27,15 @@ int cprobe_signalfd(const sigset_t *set) {
 int cprobe_poll(struct pollfd *set, size_t count, int64_t limit_ns) {
   struct timespec limit = {(time_t)(limit_ns / 1000000000), (long)(limit_ns % 1000000000)};
   int ready = ppoll(set, count, limit_ns < 0 ? NULL : &limit, NULL);
+  if (ready < 0 && (errno == EPERM || errno == ENOSYS)) {
+    // A filter of system calls. Callers come back at once, so a failure must not make them spin.
+    ready = poll(set, count, limit_ns < 0 ? -1 : (int)((limit_ns + 999999) / 1000000));
+    if (ready < 0 && errno != EINTR) {
+      struct timespec moment = {0, 10000000};
+      nanosleep(&moment, NULL);
+      errno = EINTR;
+    }
+  }
   return ready < 0 ? -errno : ready;
 }
 
@@ -101,3 +111,13 @@ void cprobe_use_one_heap(void) {
 }
 
 int32_t cprobe_thread(void) { return (int32_t)syscall(SYS_gettid); }
+
+// Before all others: the Swift runtime aborts with a backtrace where it cannot find its own path.
+__attribute__((constructor(101))) static void need_proc(void) {
+  static const char text[] =
+      "perfwatch: /proc is not mounted; mount it (mount -t proc proc /proc)\n";
+  if (access("/proc/self/exe", F_OK) == 0 || errno != ENOENT) return;
+  ssize_t ignored = write(2, text, sizeof text - 1);
+  (void)ignored;
+  _exit(125);
+}

@@ -97,4 +97,11 @@ public enum OwnProcess {
   /// written with them.
   public static var isSetUserID: Bool { getuid() != geteuid() || getgid() != getegid() }
   public static var effectiveUser: UInt32 { geteuid() }
+  /// What /proc calls this process, if that is not its number: then /proc is another pid namespace's, and the
+  /// numbers in it are other processes. readlink(2) of /proc/self.
+  public static var strangeNumber: String? {
+    guard let link = try? Syscalls.readLink("/proc/self") else { return nil }
+    let name = SafeText.decode(link)
+    return name == "\(getpid())" ? nil : name
+  }
 }

@@ -8,6 +8,8 @@ struct ProcessSampler: ~Copyable {
   /// What statm said when memory was last read.
   private var lastPages: [UInt8] = []
   private(set) var lastReading: MemoryReading?
+  /// It was tried, at least.
+  private(set) var hasReadMemory = false
   private var executable: [UInt8] = []
   /// What stat said of the program when `executable` was read last.
   private var image = ProgramImage()
@@ -77,6 +79,7 @@ struct ProcessSampler: ~Copyable {
       same.at = time
       return same
     }
+    hasReadMemory = true
     lastReading = readMemory(at: time, anyThread: anyThread, &source)
     return lastReading
   }

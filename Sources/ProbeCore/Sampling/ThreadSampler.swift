@@ -236,11 +236,13 @@ struct ThreadSampler: ~Copyable {
           slot.cpu = min(slot.cpu, launchBase)
           slot.runDelay = .zero
         }
+        // What we launched began with one thread.
+        let isNew = !isFirst || launchBase != nil && tid != source.pid.rawValue
         index[tid] = slots.count
         slots.append(slot)
         isBalanced = false
         let seen = ThreadSeen(
-          tid: ThreadID(tid), name: slot.name, isNew: !isFirst, cpu: slot.cpu,
+          tid: ThreadID(tid), name: slot.name, isNew: isNew, cpu: slot.cpu,
           runDelay: slot.runDelay, at: time)
         EventCodec.encode(.threadSeen(seen), into: &out)
         frames += 1

@@ -16,6 +16,8 @@ struct WaitReader: Sendable {
     case .running:
       knownObject = nil
       return .running
+    // A zombie waits for nothing.
+    case .outside(0, 0): return .unknown
     case .outside: return .blocked
     case .inside(let call):
       let arguments = [

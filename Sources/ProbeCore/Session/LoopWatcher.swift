@@ -161,7 +161,7 @@ struct LoopWatcher {
     EventCodec.encode(
       .notice(
         .stacksSlowed,
-        detail: "\(costs.stops) stops took \(Units.text(costs.stopTotal)), "
+        detail: "\(Counted.text(costs.stops, "stop")) took \(Units.text(costs.stopTotal)), "
           + "and perfwatch \(Units.text(desk.cpu)) of CPU"), into: &out)
     return 1
   }
@@ -177,7 +177,7 @@ struct LoopWatcher {
     for loop in loops where !loop.isGone {
       if let points { loop.beginTracing(points) }
       guard !loop.isOnTrial else { continue }
-      EncodedLoop.write(loop.detector, into: &out)
+      EncodedLoop.write(loop, into: &out)
       frames += 1 + tellWaits(loop, source, into: &out)
     }
     return frames
@@ -246,7 +246,7 @@ struct LoopWatcher {
     if loop.isOnTrial, loop.detector.hasLooped { loop.isOnTrial = false }
     guard !loop.isOnTrial else { return 0 }
     let frames = emit(loop, &source, into: &out)
-    EncodedLoop.write(loop.detector, into: &out)
+    EncodedLoop.write(loop, into: &out)
     return frames + 1 + tellWaits(loop, source, into: &out)
   }
 
@@ -275,7 +275,11 @@ struct LoopWatcher {
 
 /// The loop event.
 private enum EncodedLoop {
-  static func write(_ detector: LoopDetector, into out: inout ByteWriter) {
-    EventCodec.encode(.loop(detector.reading(callName: WaitCalls.name)), into: &out)
+  static func write(_ loop: WatchedLoop, into out: inout ByteWriter) {
+    var reading = loop.detector.reading(callName: WaitCalls.name)
+    if !loop.sampler.canReadWaits, reading.verdictless != nil {
+      reading.verdictless = "where it waits cannot be read (/proc/PID/syscall)"
+    }
+    EventCodec.encode(.loop(reading), into: &out)
   }
 }

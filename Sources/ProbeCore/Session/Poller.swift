@@ -252,7 +252,8 @@ struct Poller {
       at: time, late: late, skipped: skipped, clock: clock, clockAgain: { Clock.processCPU(pid) },
       isFirst: isFirst, &source, into: &out)
     // A process that did not run has not changed its memory; the slow beat catches the kernel's doings.
-    if readsMemory || (!isFirst && clock != lastClock),
+    // What starts fast and then rests has done all its work before the first tick.
+    if readsMemory || (!isFirst && (clock != lastClock || !process.hasReadMemory)),
       let memory = process.memory(
         at: time, anyThread: threads.anyThread, mayBeOld: !readsMemory, &source)
     {

@@ -9,7 +9,7 @@ extension Poller {
     _ source: inout ProcSource, _ threads: inout ThreadSampler, _ process: inout ProcessSampler,
     into out: inout ByteWriter
   ) -> Bool {
-    if isSlow, !threads.prepareSlowLook(at: time) { return false }
+    if !process.hasReadMemory || isSlow && !threads.prepareSlowLook(at: time) { return false }
     let before = threads.seenClock
     let clock = source.cpuClock(clockTicksPerSecond: clockTicksPerSecond)
     let answer = threads.look(

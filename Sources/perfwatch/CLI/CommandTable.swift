@@ -58,7 +58,10 @@ enum CommandTable {
           command: "perfwatch attach --name '^redis-server$'", what: "the only process of that name"
         ),
       ],
-      notes: ["The program is never stopped or ended; Ctrl-C ends the watching."]),
+      notes: [
+        "The program is never ended; Ctrl-C ends the watching. Only a stack of a running thread stops it, for "
+          + "some 50 microseconds (--no-stacks: never)."
+      ]),
     CommandSpec(
       name: .dump, title: "print the stacks of a running process",
       usage: "perfwatch dump [options] PID",

@@ -10,15 +10,18 @@ enum CompareCommand {
       let base = try summaries(request.base)
       let head = try summaries(request.head)
       let comparison = RunComparison(base: base, head: head, gates: request.gates)
+      var text: [UInt8]
       if request.isJSON {
         do {
-          Terminal.write(1, try OrderedJSONEncoder().encode(comparison))
+          text = try OrderedJSONEncoder().encode(comparison)
         } catch {
           throw WatchError("cannot write the comparison: \(SafeText.terminal("\(error)"))")
         }
       } else {
-        Console.out(ComparisonText.render(comparison, style: Console.style(1, request.color)))
+        let style = Console.style(1, request.color)
+        text = Array(ComparisonText.render(comparison, style: style).utf8)
       }
+      guard Console.out(text) else { return ExitCode.unreadableInput }
       return code(comparison.result, request.indeterminate)
     } catch {
       Console.fail(error.message)

@@ -15,8 +15,7 @@ enum MetricsCommand {
 
   static func run(isJSON: Bool) -> Int32 {
     guard isJSON else {
-      Console.out(text())
-      return ExitCode.success
+      return Console.out(text()) ? ExitCode.success : ExitCode.failure
     }
     let rows = MetricCatalog.all.map {
       Row(
@@ -25,8 +24,7 @@ enum MetricsCommand {
     }
     // Strings and numbers that are finite always encode.
     guard let bytes = try? OrderedJSONEncoder().encode(rows) else { return ExitCode.failure }
-    Terminal.write(1, bytes)
-    return ExitCode.success
+    return Console.out(bytes) ? ExitCode.success : ExitCode.failure
   }
 
   static func text() -> String {

@@ -87,7 +87,7 @@ struct Outputs: ~Copyable {
           ? Array(TextReport.render(summary, style: .file, allWaits: true).utf8)
           : try destination.reporter.render(summary, context)
         guard let file = destination.file.take() else {
-          Terminal.write(1, bytes)
+          _ = try Terminal.send(1, bytes)
           continue
         }
         try file.append(bytes)
@@ -101,9 +101,13 @@ struct Outputs: ~Copyable {
       }
     }
     if let textDescriptor {
-      Terminal.write(
-        textDescriptor,
-        Array(TextReport.render(summary, style: style, text, allWaits: showsAllWaits).utf8))
+      let report = TextReport.render(summary, style: style, text, allWaits: showsAllWaits)
+      do throws(SystemError) {
+        _ = try Terminal.send(textDescriptor, Array(report.utf8))
+      } catch {
+        // What cannot be said on stderr cannot be complained of there.
+        if textDescriptor == 1 { failures.append("cannot write to stdout: \(error.reason)") }
+      }
     }
     CIService.tell(summary, but: formats)
     return failures

@@ -36,31 +36,55 @@ enum Program {
       return ExitCode.failure
     }
     switch reading.command {
-    case .run(let request): return RunCommand.run(request)
-    case .attach(let request): return AttachCommand.run(request)
-    case .dump(let request): return DumpCommand.run(request)
+    case .run(let request): return watching { RunCommand.run(request) }
+    case .attach(let request): return watching { AttachCommand.run(request) }
+    case .dump(let request): return watching { DumpCommand.run(request) }
     case .report(let request): return ReportCommand.run(request)
     case .printConfig:
-      Console.out(ConfigFile.origins(config, given: reading.given))
-      return ExitCode.success
+      return Console.out(ConfigFile.origins(config, given: reading.given))
+        ? ExitCode.success : ExitCode.unreadableInput
     case .check(let request): return CheckCommand.run(request)
     case .compare(let request): return CompareCommand.run(request)
     case .metrics(let isJSON): return MetricsCommand.run(isJSON: isJSON)
     case .version(let isJSON): return VersionCommand.run(isJSON: isJSON)
     case .help(let topic):
-      Console.out(HelpText.render(topic))
-      return ExitCode.success
+      return Console.out(HelpText.render(topic)) ? ExitCode.success : ExitCode.failure
     case .dumpTables:
       // Fixed tables of strings: they always encode.
-      if let bytes = try? TableDump.json() { Terminal.write(1, bytes) }
+      guard let bytes = try? TableDump.json(), Console.out(bytes) else { return ExitCode.failure }
       return ExitCode.success
     }
   }
 }
 
+extension Program {
+  /// Not where the numbers in /proc are those of other processes.
+  private static func watching(_ body: () -> Int32) -> Int32 {
+    guard let number = OwnProcess.strangeNumber else { return body() }
+    Console.fail(
+      "/proc is of another pid namespace (it knows this process as \(SafeText.terminal(number))); "
+        + "mount this one's (unshare --mount-proc, or mount -t proc proc /proc)")
+    return ExitCode.failure
+  }
+}
+
 /// Where perfwatch says something. stdout belongs to the target while there is one.
 enum Console {
-  static func out(_ text: String) { Terminal.write(1, Array(text.utf8)) }
+  /// The result of a command, on stdout.
+  ///
+  /// - Returns: false if it could not be written, which was said. A reader that is gone is no failure.
+  static func out(_ text: String) -> Bool { out(Array(text.utf8)) }
+
+  static func out(_ bytes: [UInt8]) -> Bool {
+    do throws(SystemError) {
+      _ = try Terminal.send(1, bytes)
+      return true
+    } catch {
+      fail("cannot write to stdout: \(error.reason)")
+      return false
+    }
+  }
+
   static func error(_ text: String) { Terminal.write(2, Array(text.utf8)) }
 
   /// One line about what went wrong.

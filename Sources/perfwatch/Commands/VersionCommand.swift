@@ -15,8 +15,8 @@ enum VersionCommand {
     let build = BuildInfo.current
     guard isJSON else {
       let commit = build.commit.map { " (\($0.prefix(12)))" } ?? ""
-      Console.out("perfwatch \(build.version)\(commit)\n")
-      return ExitCode.success
+      return Console.out("perfwatch \(build.version)\(commit)\n")
+        ? ExitCode.success : ExitCode.failure
     }
     let version = Version(
       version: build.version, commit: build.commit, build: buildMode,
@@ -25,8 +25,7 @@ enum VersionCommand {
       // Five strings always encode.
       return ExitCode.failure
     }
-    Terminal.write(1, bytes)
-    return ExitCode.success
+    return Console.out(bytes) ? ExitCode.success : ExitCode.failure
   }
 
   private static var buildMode: String {
