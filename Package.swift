@@ -34,7 +34,11 @@ let package = Package(
       // libdw and what its archive needs, in the order of a static link; demanglers of C++ and Rust.
       linkerSettings: ["dw", "elf", "lzma", "bz2", "z", "iberty"].map { .linkedLibrary($0) }),
     .target(name: "CBuildInfo", cSettings: commit),
-    .target(name: "ProbeCore", dependencies: ["CProbe"], swiftSettings: settings),
+    // Its archive needs the mathematics of the C library.
+    .systemLibrary(name: "CSQLite"),
+    .target(
+      name: "ProbeCore", dependencies: ["CProbe", "CSQLite"], swiftSettings: settings,
+      linkerSettings: [.linkedLibrary("m")]),
     .executableTarget(
       name: "perfwatch", dependencies: ["ProbeCore", "CBuildInfo"], swiftSettings: settings),
     // For Benchmarks/symbols.py: names of one file's addresses; it is no product and not installed.

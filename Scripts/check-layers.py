@@ -14,7 +14,7 @@ import sys
 from swiftsource import code_only, finish, lines_matching, read, self_test, swift_files
 
 CORE = 'Sources/ProbeCore/'
-C_MODULES = r'Glibc|Musl|CProbe'
+C_MODULES = r'Glibc|Musl|CProbe|CSQLite'
 DECLARATION = re.compile(
     r'\b(?:struct|class|enum|protocol|typealias|actor|associatedtype)\s+`?([A-Za-z_]\w*)')
 IMPORT = r'^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:\w+\s+)?(\w+)'

@@ -5,7 +5,7 @@ set -eu
 
 packages() {
   case "$1" in
-    build) echo gcc libc6-dev make libdw-dev libelf-dev zlib1g-dev liblzma-dev libbz2-dev libiberty-dev ;;
+    build) echo gcc libc6-dev make libdw-dev libelf-dev zlib1g-dev liblzma-dev libbz2-dev libiberty-dev libsqlite3-dev ;;
     test) echo g++ binutils elfutils xz-utils python3 python3-jsonschema python3-junitparser python3-yaml libxml2-utils procps time redis-server musl-tools ;;
     bench) echo binutils elfutils gdb libunwind-dev python3 python3-psutil python3-venv procps ;;
     *) echo "setup: no group named $1" >&2; exit 2 ;;

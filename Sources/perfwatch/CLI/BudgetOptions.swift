@@ -49,7 +49,9 @@ extension OptionTable {
     ) { bag, _ in bag.watch.budget.abortsOnFail = true },
     OptionSpec(
       short: nil, long: "baseline", value: .text("FILE"), commands: judges, group: .budgets,
-      help: "fail when it is worse than the run of this summary (or of several, with commas)"
+      help:
+        "fail when it is worse than the run of this summary (or of several, with commas), or than "
+        + "the last runs of a branch: history:BRANCH, with --history FILE"
     ) { bag, text throws(ValueProblem) in bag.watch.baseline.path = try Values.file(text) },
     OptionSpec(
       short: nil, long: "max-regression", value: .text("SHARE"), commands: judges + [.compare],
@@ -60,8 +62,9 @@ extension OptionTable {
       help: "write the summary to FILE, unless a budget failed or the program did"
     ) { bag, text throws(ValueProblem) in bag.watch.output.baselinePath = try Values.file(text) },
     OptionSpec(
-      short: "m", long: "metric", value: .text("KEY"), commands: [.compare], group: .budgets,
-      help: "compare this metric, instead of the usual ones; repeatable"
+      short: "m", long: "metric", value: .text("KEY"), commands: [.compare, .history],
+      group: .budgets,
+      help: "compare (history: show) this metric, instead of the usual ones; repeatable"
     ) { bag, text throws(ValueProblem) in bag.metrics.append(try Values.metric(text)) },
     OptionSpec(
       short: nil, long: "config", value: .file, commands: judges, group: .budgets,

@@ -3,7 +3,7 @@
 internal import ProbeCore
 
 enum CommandName: String, Sendable, CaseIterable {
-  case run, attach, dump, report, check, compare, metrics, version, help
+  case run, attach, dump, report, check, compare, history, metrics, version, help
 }
 
 /// One command, as help shows it.
@@ -126,6 +126,26 @@ enum CommandTable {
       ],
       usageExitCode: 2),
     CommandSpec(
+      name: .history, title: "show how a program's numbers went from run to run",
+      usage: "perfwatch history [options] FILE",
+      examples: [
+        .init(
+          command: "perfwatch run --history perf.db -- ./test", what: "appends each run to the file"
+        ),
+        .init(command: "perfwatch history perf.db --branch main", what: "trends and last changes"),
+        .init(
+          command: "perfwatch run --history perf.db --baseline history:main -- ./test",
+          what: "fails when it is worse than the last 20 runs of main"),
+      ],
+      notes: [
+        "Commit and branch are those of GITHUB_SHA, GITHUB_REF_NAME, CI_COMMIT_SHA and "
+          + "CI_COMMIT_BRANCH, else of the repository that perfwatch was started in.",
+        "A change is a place that Mann-Whitney's U test tells apart, at least 4 runs on each side, p "
+          + "times the places tried below 0.01.",
+        "Exits with 0, or with 2 when the file cannot be read or holds no such run.",
+      ],
+      usageExitCode: 2),
+    CommandSpec(
       name: .metrics, title: "list what budgets can name",
       usage: "perfwatch metrics [--json]",
       examples: [.init(command: "perfwatch metrics", what: "keys, units, what each needs")]),
@@ -180,7 +200,7 @@ enum HelpPage: String, Sendable, CaseIterable {
         ("126", "run: the program was found but cannot be executed"),
         ("127", "run: the program was not found"),
         ("1", "check: a budget failed or could not be judged; compare: worse"),
-        ("2", "report, check, compare: usage, or a file that cannot be read"),
+        ("2", "report, check, compare, history: usage, or a file that cannot be read"),
       ]
     case .units: Quantity.allCases.map { ($0.rawValue, $0.accepted) }
     case .formats: ReporterCatalog.all.map { ($0.name, $0.title) }
@@ -191,6 +211,8 @@ enum HelpPage: String, Sendable, CaseIterable {
         ("CLICOLOR", "0: no colour"),
         ("TERM", "dumb: no colour, nothing redrawn"),
         ("CI, GITHUB_ACTIONS", "set: progress in plain lines"),
+        ("GITHUB_SHA, GITHUB_REF_NAME", "commit and branch in a history"),
+        ("CI_COMMIT_SHA, CI_COMMIT_BRANCH", "the same"),
         ("LC_ALL, LC_CTYPE, LANG", "UTF-8 or not: letters beyond ASCII or none"),
       ]
     }

@@ -22,6 +22,7 @@ struct OptionBag {
   var baseCommand: String?
   var headCommand: String?
   var showsOutput = false
+  var history = HistoryFilter()
 }
 
 /// One option.
@@ -42,6 +43,7 @@ struct OptionSpec: Sendable {
     case stalls = "Stalls"
     case repeats = "Repeats"
     case budgets = "Budgets"
+    case history = "History"
     case ending = "Ending"
     case output = "Output"
     case display = "Display"
@@ -82,7 +84,7 @@ enum OptionTable {
   private static let writers: [CommandName] = [.run, .attach, .report, .check]
 
   static let all: [OptionSpec] =
-    watching + stalls + repeats + budgets + ending + output + display + dump
+    watching + stalls + repeats + budgets + history + ending + output + display + dump
 
   /// The options a command knows, in the order of help.
   static func options(of command: CommandName) -> [OptionSpec] {
@@ -169,7 +171,8 @@ enum OptionTable {
       help: "store and show all arguments, not only option names"
     ) { bag, _ in bag.watch.showsCommand = true },
     OptionSpec(
-      short: nil, long: "json", value: .none, commands: [.version, .dump, .metrics, .compare],
+      short: nil, long: "json", value: .none,
+      commands: [.version, .dump, .metrics, .compare, .history],
       group: .output,
       help: "print JSON"
     ) { bag, _ in bag.isJSON = true },
@@ -194,7 +197,7 @@ enum OptionTable {
     ) { bag, text throws(ValueProblem) in bag.watch.progress = try Values.choice(text) },
     OptionSpec(
       short: nil, long: "color", value: .choice("WHEN", ColorChoice.allCases.map(\.rawValue)),
-      commands: writers + [.compare], group: .display, help: "colour"
+      commands: writers + [.compare, .history], group: .display, help: "colour"
     ) { bag, text throws(ValueProblem) in bag.watch.output.color = try Values.choice(text) },
     OptionSpec(
       short: "h", long: "help", value: .none, commands: CommandName.allCases, group: .display,

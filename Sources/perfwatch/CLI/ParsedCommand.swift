@@ -10,6 +10,7 @@ enum ParsedCommand: Sendable, Equatable {
   case report(ReportRequest)
   case check(CheckRequest)
   case compare(CompareRequest)
+  case history(HistoryRequest)
   /// `perfwatch check --print-config`.
   case printConfig
   case metrics(isJSON: Bool)
@@ -82,7 +83,7 @@ struct CompareRequest: Sendable, Equatable {
 
 /// Budgets made from earlier runs.
 struct BaselineOptions: Sendable, Equatable {
-  /// A file, or several with commas between.
+  /// A file, or several with commas between, or `history:BRANCH`.
   var path: String?
   /// How much more than the baseline is allowed, as a part of it.
   var regression = ComparisonGates().relative
@@ -147,6 +148,9 @@ struct OutputOptions: Sendable, Equatable {
   var summaryPath: String?
   /// Where the summary of a run goes if no budget failed.
   var baselinePath: String?
+  /// The history that the run is appended to.
+  var historyPath: String?
+  var labels: [RunLabel] = []
   var exports: [Export] = []
   var isQuiet = false
   /// How often `-v` was given.

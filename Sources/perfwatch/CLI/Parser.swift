@@ -162,8 +162,10 @@ struct Parser {
     }
     let output = bag.watch.output
     let files =
-      [output.reportPath, output.summaryPath, output.baselinePath, bag.watch.recordPath]
-      .compactMap { $0 }
+      [
+        output.reportPath, output.summaryPath, output.baselinePath, output.historyPath,
+        bag.watch.recordPath,
+      ].compactMap { $0 }
       + output.exports.map(\.path)
     for (index, file) in files.enumerated() where files[..<index].contains(file) {
       throw failure("two outputs go to '\(file)'; name different files")
@@ -171,6 +173,7 @@ struct Parser {
     if command.name == .run, files.contains("-") {
       throw failure("stdout belongs to the program; name a file instead of '-'")
     }
+    try checkHistory()
     if bag.watch.recordPath == "-" {
       throw failure("a recording cannot go to stdout; name a file instead of '-'")
     }
@@ -215,6 +218,15 @@ struct Parser {
           showsOutput: bag.showsOutput, gates: gates, indeterminate: bag.watch.budget.indeterminate,
           isJSON: bag.isJSON,
           color: bag.watch.output.color))
+    case .history:
+      guard let file = operands.first else { throw failure("no history to show") }
+      try expectAtMostOne()
+      var filter = bag.history
+      filter.labels = bag.watch.output.labels.map { ($0.key, $0.value) }
+      return .history(
+        HistoryRequest(
+          file: file, filter: filter, metrics: bag.metrics.isEmpty ? nil : bag.metrics,
+          isJSON: bag.isJSON, color: bag.watch.output.color))
     case .metrics:
       if let extra = operands.first { throw unexpected(extra) }
       return .metrics(isJSON: bag.isJSON)
@@ -259,6 +271,21 @@ struct Parser {
       throw failure("--max-rounds \(most) is less than the \(runs) of --runs")
     }
     return (base, head)
+  }
+
+  private func checkHistory() throws(UsageError) {
+    guard command.name != .history, bag.watch.output.historyPath == nil else {
+      if bag.watch.baseline.branch == "" {
+        throw failure("--baseline: which branch? Write history:BRANCH, as in history:main")
+      }
+      return
+    }
+    if let branch = bag.watch.baseline.branch {
+      throw failure("--baseline history:\(branch) needs the history: --history FILE")
+    }
+    if !bag.watch.output.labels.isEmpty {
+      throw failure("--label is about runs in a history; name it by --history FILE")
+    }
   }
 
   private func checkRepeats() throws(UsageError) {

@@ -11,7 +11,10 @@ enum AttachCommand {
       _ = ResourceLimit.raiseFileLimit()
       let pid = try pid(of: request.target)
       var options = request.options
-      try options.baseline.apply(to: &options.budget)
+      try options.baseline.apply(
+        to: &options.budget, history: options.output.historyPath,
+        program: options.baseline.branch == nil
+          ? "" : Summary.programName(ProcessList.find(pid)?.arguments ?? []))
       let outputs = try Outputs(options.output, defaultDescriptor: 2)
       let configuration = try options.configuration()
       let recording = try Recording.open(options.recordPath)

@@ -13,6 +13,31 @@ enum CIService {
     return ReportContext(repository: WorkingFolder.repository)
   }
 
+  /// Where the code comes from: what the CI system says, else what the working directory's repository
+  /// has checked out.
+  ///
+  /// - Parameter variable: reads the environment.
+  static func origin(
+    _ labels: [RunLabel], variable: (String) -> String? = Environment.value,
+    head: () -> GitHead? = GitHead.ofWorkingFolder
+  ) -> RunOrigin {
+    func first(_ names: String...) -> String? {
+      names.lazy.compactMap(variable).first { !$0.isEmpty }
+    }
+    var origin = RunOrigin(
+      commit: first("GITHUB_SHA", "CI_COMMIT_SHA"),
+      branch: first("GITHUB_REF_NAME", "CI_COMMIT_BRANCH"),
+      labels: labels.map { ($0.key, $0.value) })
+    if origin.commit == nil || origin.branch == nil, let head = head() {
+      // A branch that has another commit checked out says nothing about the one that is named.
+      if origin.branch == nil, origin.commit == nil || origin.commit == head.commit {
+        origin.branch = head.branch
+      }
+      origin.commit = origin.commit ?? head.commit
+    }
+    return origin
+  }
+
   /// Under GitHub Actions: annotations in the step's log and the verdict in the step's summary.
   ///
   /// - Parameter formats: what the user has exported already.

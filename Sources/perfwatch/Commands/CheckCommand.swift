@@ -7,12 +7,20 @@ enum CheckCommand {
     do throws(WatchError) {
       SignalMask.blockAll()
       var budget = request.budget
-      try request.baseline.apply(to: &budget)
+      // Which runs of a history to judge by depends on the program.
+      let early = request.baseline.branch == nil ? nil : try Replay.summaryOrRecording(request.file)
+      try request.baseline.apply(
+        to: &budget, history: request.output.historyPath, program: early?.programName ?? "")
       guard !budget.rules.isEmpty else {
         throw WatchError("no budget to judge by; give --budget RULE")
       }
       let outputs = try Outputs(request.output, defaultDescriptor: 1, text: .verdict)
-      var summary = try Replay.summaryOrRecording(request.file)
+      var summary: Summary
+      if let early {
+        summary = early
+      } else {
+        summary = try Replay.summaryOrRecording(request.file)
+      }
       summary = Judge.judged(summary, budget)
       if let known = budget.scope.knownStalls, summary.repeats == nil {
         summary.metrics = MetricCatalog.values(of: summary, known: known)
@@ -39,9 +47,20 @@ enum CheckCommand {
 
 extension BaselineOptions {
   /// Adds the budgets of the baseline and the stalls that it knows; nothing without one.
-  func apply(to budget: inout BudgetSettings) throws(WatchError) {
+  ///
+  /// - Parameters:
+  ///   - history: the file that `history:BRANCH` is about.
+  ///   - program: as `Summary.programName` has it.
+  func apply(
+    to budget: inout BudgetSettings, history: String?, program: String
+  ) throws(WatchError) {
     guard let path else { return }
-    let runs = try CompareCommand.summaries(path)
+    let runs: [Summary]
+    if let branch, let history {
+      runs = try HistoryStore(history).baseline(branch: branch, program: program)
+    } else {
+      runs = try CompareCommand.summaries(path)
+    }
     budget.rules += Baseline.rules(runs, relative: regression)
     budget.scope.knownStalls = KnownStalls(runs)
   }

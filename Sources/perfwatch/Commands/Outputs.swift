@@ -19,6 +19,8 @@ struct Outputs: ~Copyable {
   private let style: TextStyle
   private let text: TextReport.Extent
   private let showsAllWaits: Bool
+  private let history: HistoryStore?
+  private let labels: [RunLabel]
 
   /// - Parameters:
   ///   - defaultDescriptor: where the text goes unless the user says otherwise.
@@ -30,6 +32,8 @@ struct Outputs: ~Copyable {
     self.text = text
     showsAllWaits = options.showsAllWaits
     formats = options.exports.map(\.format)
+    history = options.historyPath.map { HistoryStore($0) }
+    labels = options.labels
     var wanted = options.exports.map { ($0.path, $0.format) }
     if let path = options.summaryPath { wanted.append((path, "json")) }
     switch options.reportPath {
@@ -56,6 +60,7 @@ struct Outputs: ~Copyable {
           path: path, reporter: reporter, file: SendableFile(try Self.open(path)), isBaseline: true)
       )
     }
+    try history?.prepare()
   }
 
   /// Opens one output file.
@@ -110,6 +115,12 @@ struct Outputs: ~Copyable {
       }
     }
     CIService.tell(summary, but: formats)
+    // Last, as it may have to wait for others.
+    do throws(WatchError) {
+      try history?.append(summary, origin: CIService.origin(labels))
+    } catch {
+      failures.append(error.message)
+    }
     return failures
   }
 }

@@ -45,6 +45,7 @@ enum Program {
         ? ExitCode.success : ExitCode.unreadableInput
     case .check(let request): return CheckCommand.run(request)
     case .compare(let request): return CompareCommand.run(request)
+    case .history(let request): return HistoryCommand.run(request)
     case .metrics(let isJSON): return MetricsCommand.run(isJSON: isJSON)
     case .version(let isJSON): return VersionCommand.run(isJSON: isJSON)
     case .help(let topic):

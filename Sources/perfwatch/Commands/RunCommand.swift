@@ -11,7 +11,9 @@ enum RunCommand {
       ResourceLimit.useOneHeap()
       _ = ResourceLimit.raiseFileLimit()
       var options = request.options
-      try options.baseline.apply(to: &options.budget)
+      try options.baseline.apply(
+        to: &options.budget, history: options.output.historyPath,
+        program: Summary.programName(request.command))
       let outputs = try Outputs(options.output, defaultDescriptor: 2)
       let configuration = try options.configuration()
       let recording = try Recording.open(request.options.recordPath)

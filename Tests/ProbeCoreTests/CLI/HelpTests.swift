@@ -79,7 +79,7 @@ import Testing
     }
     let dump = try JSONDecoder().decode(Dump.self, from: Data(try TableDump.json()))
     #expect(dump.commands.map(\.name) == CommandName.allCases.map(\.rawValue))
-    #expect(dump.commands.map(\.usageExitCode) == [125, 125, 125, 2, 2, 2, 125, 125, 125])
+    #expect(dump.commands.map(\.usageExitCode) == [125, 125, 125, 2, 2, 2, 2, 125, 125, 125])
     #expect(dump.topics == HelpPage.allCases.map(\.rawValue))
     let color = try #require(dump.commands[0].options.first { $0.long == "color" })
     #expect(

@@ -158,6 +158,11 @@ import Testing
       { abs($0.baseline.regression - 0.1) < 1e-9 }
     ),
     ([["--save-baseline", "a"], ["--save-baseline=a"]], { $0.output.baselinePath == "a" }),
+    ([["--history", "h"], ["--history=h"]], { $0.output.historyPath == "h" }),
+    (
+      [["--history", "h", "--label", "a=b"], ["--history=h", "--label=a=b"]],
+      { $0.output.labels == [RunLabel(key: "a", value: "b")] }
+    ),
     ([["--config", "a.json"], ["--config=a.json"]], { $0 == WatchOptions() }),
     (
       [["--in-app", "libx*", "--in-app=/opt/*"]],
