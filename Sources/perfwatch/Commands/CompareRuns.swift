@@ -98,7 +98,7 @@ struct CompareRuns {
   }
 
   /// Writes the result to where stdout was.
-  func write(_ bytes: [UInt8]) { Terminal.write(output.raw, bytes) }
+  func write(_ bytes: [UInt8]) -> Bool { Console.out(bytes, to: output.raw) }
 
   /// The style of text there.
   func style(_ color: ColorChoice) -> TextStyle { Console.style(output.raw, color) }
@@ -117,7 +117,7 @@ extension CompareRuns {
         let text = ComparisonText.render(comparison, style: runs.style(request.color))
         bytes = Array(text.utf8)
       }
-      runs.write(bytes)
+      guard runs.write(bytes) else { return ExitCode.unreadableInput }
       return CompareCommand.code(comparison.result, request.indeterminate)
     } catch let Failure.signal(signal) {
       Console.fail("interrupted; nothing was compared")

@@ -8,16 +8,17 @@ enum HistoryCommand {
       SignalMask.blockAll()
       let runs = try HistoryStore(request.file).runs(request.filter)
       let trends = HistoryTrends(runs, metrics: request.metrics)
+      var text: [UInt8]
       if request.isJSON {
         do {
-          Terminal.write(1, try OrderedJSONEncoder().encode(trends))
+          text = try OrderedJSONEncoder().encode(trends)
         } catch {
           throw WatchError("cannot write the history: \(SafeText.terminal("\(error)"))")
         }
       } else {
-        Console.out(HistoryText.render(trends, style: Console.style(1, request.color)))
+        text = Array(HistoryText.render(trends, style: Console.style(1, request.color)).utf8)
       }
-      return ExitCode.success
+      return Console.out(text) ? ExitCode.success : ExitCode.unreadableInput
     } catch {
       Console.fail(error.message)
       return ExitCode.unreadableInput

@@ -76,9 +76,9 @@ enum Console {
   /// - Returns: false if it could not be written, which was said. A reader that is gone is no failure.
   static func out(_ text: String) -> Bool { out(Array(text.utf8)) }
 
-  static func out(_ bytes: [UInt8]) -> Bool {
+  static func out(_ bytes: [UInt8], to descriptor: Int32 = 1) -> Bool {
     do throws(SystemError) {
-      _ = try Terminal.send(1, bytes)
+      _ = try Terminal.send(descriptor, bytes)
       return true
     } catch {
       fail("cannot write to stdout: \(error.reason)")
