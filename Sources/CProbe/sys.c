@@ -3,6 +3,7 @@
 #include "cprobe_sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -11,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +87,23 @@ int64_t cprobe_window_size(int fd) {
   struct winsize size;
   if (ioctl(fd, TIOCGWINSZ, &size) < 0) return -errno;
   return (int64_t)size.ws_row << 32 | size.ws_col;
+}
+
+int cprobe_cached_status(const char *path, struct stat *out) {
+  struct statx all;
+  int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+  if (statx(AT_FDCWD, path, flags, STATX_BASIC_STATS, &all) < 0) return -errno;
+  *out = (struct stat){
+      .st_dev = makedev(all.stx_dev_major, all.stx_dev_minor),
+      .st_ino = all.stx_ino,
+      .st_mode = all.stx_mode,
+      .st_nlink = all.stx_nlink,
+      .st_uid = all.stx_uid,
+      .st_rdev = makedev(all.stx_rdev_major, all.stx_rdev_minor),
+      .st_size = (off_t)all.stx_size,
+      .st_mtim = {.tv_sec = all.stx_mtime.tv_sec, .tv_nsec = all.stx_mtime.tv_nsec},
+  };
+  return 0;
 }
 
 int64_t cprobe_getdents(int fd, void *buffer, size_t size) {

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 // eventfd(2), close-on-exec and non-blocking.
 int cprobe_eventfd(void);
@@ -42,6 +43,11 @@ int cprobe_set_timer_slack(unsigned long nanoseconds);
 
 // TIOCGWINSZ: columns in the low half, rows in the high half, or -errno.
 int64_t cprobe_window_size(int fd);
+
+// stat(2) by what the kernel has cached where a file's server would have to be asked, which on a hung
+// network or FUSE file system takes as long as it hangs; 0 or a negative errno. From Linux 4.11; before,
+// ENOSYS.
+int cprobe_cached_status(const char *_Nonnull path, struct stat *_Nonnull out);
 
 // getdents64(2): raw directory entries into the buffer; bytes, 0 at the end, or -errno.
 int64_t cprobe_getdents(int fd, void *_Nonnull buffer, size_t size);

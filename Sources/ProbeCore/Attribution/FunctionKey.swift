@@ -10,7 +10,7 @@ enum FunctionKey {
   static func of(_ function: String) -> String {
     var text = String(function.prefix(limit))
     if text.hasPrefix("-[") || text.hasPrefix("+[") { return text }
-    text = withoutGroups(text)
+    text = withoutGroups(withoutTypeBrackets(text))
     text = withoutSwiftWrapping(text)
     text = withoutReturnType(text)
     text = withoutCloneSuffix(text)
@@ -39,6 +39,18 @@ enum FunctionKey {
   ]
 
   // MARK: Brackets
+
+  /// Rust's own methods: `<app::Cache<T>>::update` by its newer names is `app::Cache<T>::update` by the older.
+  private static func withoutTypeBrackets(_ text: String) -> String {
+    guard text.first == "<" else { return text }
+    let characters = Array(text)
+    let end = groupEnd(characters, 0)
+    let inner = characters[1..<max(1, end - 1)]
+    guard characters[end...].starts(with: "::"), let first = inner.first,
+      first.isLetter || first == "_", !String(inner).contains(" ")
+    else { return text }
+    return String(inner + characters[end...])
+  }
 
   /// Without parameter lists, template arguments, attributes in brackets.
   private static func withoutGroups(_ text: String) -> String {

@@ -17,7 +17,9 @@ public struct StallSignature: Sendable, Equatable {
   ///   - stacks: of the stall, with the time that each stands for.
   ///   - parts: where its time went; decides only where there is no stack with a name.
   public init(_ stacks: [Summary.Stack], parts: Summary.CauseParts) {
-    let path = Self.path(stacks, ofOwn: true) ?? Self.path(stacks, ofOwn: false)
+    let path =
+      Self.path(stacks, ofOwn: true) ?? Self.path(stacks, ofOwn: false)
+      ?? Self.nameless(stacks).map { [$0] }
     guard let path, let first = path.first else {
       let kind = Self.kind(parts)
       text = "no-stack-\(kind.word)"
@@ -25,7 +27,8 @@ public struct StallSignature: Sendable, Equatable {
       return
     }
     let deciding = path.prefix(Self.frames)
-    text = Self.slug(first) + "-" + Self.hash(deciding.joined(separator: "\n"))
+    let named = deciding.first { !Self.isNameless($0) }
+    text = Self.slug(named ?? first) + "-" + Self.hash(deciding.joined(separator: "\n"))
     title = deciding.joined(separator: " < ")
   }
 
@@ -38,7 +41,10 @@ public struct StallSignature: Sendable, Equatable {
     for stack in stacks {
       let keys = keys(of: stack.frames, ofOwn: ofOwn)
       // Two captures at the very end of a stall may stand for no time.
-      if !keys.isEmpty { all.append((keys.reversed(), stack.weight.inSeconds + 1e-9)) }
+      // Without names all that a compiler made at run time would be one and the same.
+      if keys.contains(where: { !isNameless($0) }) {
+        all.append((keys.reversed(), stack.weight.inSeconds + 1e-9))
+      }
     }
     let total = all.reduce(0) { $0 + $1.weight }
     guard total > 0 else { return nil }
@@ -76,13 +82,29 @@ public struct StallSignature: Sendable, Equatable {
         if FunctionKey.prologue.contains(key) || (ofOwn && FunctionKey.isGlue(key)) { continue }
       } else {
         guard ofOwn else { continue }
-        let module = frame.module.map(StackTitle.fileName) ?? "?"
-        // Addresses change with every build.
-        key = module.hasPrefix("[") ? "code without a name" : "\(module) without names"
+        key = nameless(frame)
       }
       if keys.last != key { keys.append(key) }
     }
     return withoutCycles(keys)
+  }
+
+  private static let (codeWithoutName, withoutNames) = ("code without a name", " without names")
+
+  /// Addresses change with every build.
+  private static func nameless(_ frame: Summary.Frame) -> String {
+    let module = frame.module.map(StackTitle.fileName) ?? "?"
+    return module.hasPrefix("[") ? codeWithoutName : module + withoutNames
+  }
+
+  private static func isNameless(_ key: String) -> Bool {
+    key == codeWithoutName || key.hasSuffix(withoutNames)
+  }
+
+  /// What there is to tell where no function at all has a name.
+  private static func nameless(_ stacks: [Summary.Stack]) -> String? {
+    let heaviest = stacks.filter { $0.frames.contains { $0.inApp } }.max { $0.weight < $1.weight }
+    return heaviest?.frames.first { $0.inApp }.map(nameless)
   }
 
   /// Recursion, direct or over other functions, is where it was entered: the outermost function of it.

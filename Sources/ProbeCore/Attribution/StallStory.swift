@@ -44,7 +44,8 @@ struct StallStory: Sendable {
       (parts.pageFault, paging), (parts.stopped, "stopped"),
       (parts.throttled, "held back by the CPU quota of its control group"),
       stall.kind == .nested
-        ? (parts.otherWait, "in a nested wait") : wait(\.otherWait, "waiting in the kernel"),
+        ? (parts.otherWait, nested)
+        : wait(\.otherWait, "waiting in the kernel"),
       (parts.unknown, "not measured"),
     ]
   }
@@ -68,6 +69,14 @@ struct StallStory: Sendable {
   private func words(of path: KeyPath<Summary.CauseParts, Nanoseconds>) -> String? {
     guard let wait = heaviest(path) else { return nil }
     return WaitWords.text(wait, frames: frames(at: wait.at))
+  }
+
+  private var nested: String {
+    let stack = heaviest(\.otherWait).map { frames(at: $0.at) } ?? []
+    if let lock = WaitWords.runtimeLock(stack) {
+      return "waiting for \(lock); its owner is not recorded"
+    }
+    return "in a nested wait\(WaitWords.place(stack))"
   }
 
   private func frames(at time: Nanoseconds) -> [Summary.Frame] {

@@ -14,7 +14,7 @@ enum WaitWords {
     case .lock:
       let lock = lockName(reading.object, frames)
       guard let first = reading.chain.first else {
-        if lock.isEvent { return "waiting on \(lock.name)" }
+        if lock.isEvent { return "waiting on \(lock.name)\(place(frames))" }
         return "waiting for \(lock.name); its owner is not recorded"
       }
       let rest = chain(reading, wait.holders)
@@ -22,8 +22,19 @@ enum WaitWords {
     case .join:
       guard let first = reading.chain.first else { return "waiting for another thread to end" }
       return "waiting for \(thread(first)) to end\(chain(reading, wait.holders))"
+    // What has no object of its own to name is told by its place.
+    case .sleep, .signal, .events, .other:
+      if let lock = runtimeLock(frames) { return "waiting for \(lock); its owner is not recorded" }
+      return object(reading.call, reading.object) + place(frames)
     default: return object(reading.call, reading.object)
     }
+  }
+
+  /// ` in parse_json`: the innermost function of the program's own; nothing where none has a name. Not an
+  /// inlined one: it is known only where there was time to read lines.
+  static func place(_ frames: [Summary.Frame]) -> String {
+    let own = frames.first { $0.inApp && !$0.inlined && $0.function != nil }
+    return own?.function.map { " in " + SafeText.terminal($0) } ?? ""
   }
 
   /// A call on an object that is no lock in memory.
@@ -80,6 +91,7 @@ enum WaitWords {
   static func lockName(
     _ object: WaitObject, _ frames: [Summary.Frame]
   ) -> (name: String, isEvent: Bool) {
+    if let name = runtimeLock(frames) { return (name, false) }
     if let lock = object.lock { return ("a \(lock)", lock == "semaphore") }
     for frame in frames.prefix(12) {
       guard let function = frame.function else { continue }
@@ -89,6 +101,22 @@ enum WaitWords {
     }
     return ("a lock", false)
   }
+
+  /// A lock that the program made of something else, as its functions tell.
+  static func runtimeLock(_ frames: [Summary.Frame]) -> String? {
+    for frame in frames.prefix(12) {
+      for (function, name) in runtimes where frame.function?.hasPrefix(function) == true {
+        return name
+      }
+    }
+    return nil
+  }
+
+  private static let runtimes = [
+    ("ProcSleep", "a lock of PostgreSQL (on a row or a table)"),
+    ("take_gil", "Python's global interpreter lock (GIL)"),
+    ("PyThread_acquire_lock", "a lock of Python"),
+  ]
 
   private static let functions: [(part: String, name: String, isEvent: Bool)] = [
     ("cond_wait", "a condition variable", true), ("cond_timedwait", "a condition variable", true),
@@ -119,16 +147,14 @@ enum WaitWords {
 
   static func doing(_ link: WaitLink, _ frames: [Summary.Frame]) -> String {
     // Of the system's alone nothing is to be learnt that the call does not say better.
-    // Not an inlined one: it is known only where there was time to read lines.
-    let own = frames.first { $0.inApp && !$0.inlined && $0.function != nil }
-    let place = own.flatMap(\.function).map { SafeText.terminal($0) }
+    let place = place(frames)
     guard let call = link.call, let object = link.object else {
-      return place.map { "in \($0)" } ?? "running"
+      return place.isEmpty ? "running" : String(place.dropFirst())
     }
     switch object.kind {
     case .lock: return "waiting for \(lockName(object, frames).name)"
     case .join: return "waiting for another thread to end"
-    default: return self.object(call, object) + (place.map { " in \($0)" } ?? "")
+    default: return self.object(call, object) + place
     }
   }
 

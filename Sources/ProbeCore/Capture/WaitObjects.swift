@@ -85,13 +85,13 @@ struct WaitObjects {
       return WaitObject(link.hasPrefix("anon_inode:") ? .events : .other)
     }
     // S_IFIFO: a pipe with a name.
-    let mode = (try? Syscalls.status("/proc/\(pid)/fd/\(descriptor.number)"))?.mode ?? 0
+    let mode = (try? Syscalls.cachedStatus("/proc/\(pid)/fd/\(descriptor.number)"))?.mode ?? 0
     var object = WaitObject(mode & 0o170000 == 0o010000 ? .pipe : .file)
     object.isWriting = isWriting
     object.path = link
     // A file may really be called so; then the path with the mark leads to it.
     let mark = " (deleted)"
-    if link.hasSuffix(mark), (try? Syscalls.status("/proc/\(pid)/root\(link)")) == nil {
+    if link.hasSuffix(mark), (try? Syscalls.cachedStatus("/proc/\(pid)/root\(link)")) == nil {
       object.path = String(link.dropLast(mark.count))
       object.isDeleted = true
     }
@@ -115,7 +115,7 @@ struct WaitObjects {
 enum FileLockHolder {
   /// Source: /proc/locks, and the file's device and number.
   static func find(_ pid: ProcessID, _ descriptor: Int, waiter: ThreadID) -> NeighbourProcess? {
-    guard let status = try? Syscalls.status("/proc/\(pid)/fd/\(descriptor)"),
+    guard let status = try? Syscalls.cachedStatus("/proc/\(pid)/fd/\(descriptor)"),
       let bytes = try? InputFile.read("/proc/locks", limit: 256 << 10)
     else { return nil }
     let device = FileLocks.device(status.device)

@@ -139,6 +139,15 @@ enum Syscalls {
     return FileStatus(value)
   }
 
+  /// The same without a question to a file's server: what the kernel has cached will do. For files of the
+  /// target, which may be waiting for just that server.
+  static func cachedStatus(_ path: String) throws(SystemError) -> FileStatus {
+    var value = stat()
+    let result = unsafe cprobe_cached_status(path, &value)
+    guard result == 0 else { throw SystemError(call: "statx", object: path, code: -result) }
+    return FileStatus(value)
+  }
+
   /// kill(pid, 0).
   static func exists(_ pid: ProcessID) -> Bool {
     kill(pid.rawValue, 0) == 0 || errno == EPERM

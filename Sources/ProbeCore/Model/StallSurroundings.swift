@@ -47,7 +47,8 @@ public struct StallSurroundings: Sendable, Equatable {
 
 extension StallSurroundings {
   /// The parts with the time in which the control group was held back, which else shows as run-queue
-  /// delay or, where the kernel takes such threads off their queue, as nothing.
+  /// delay or, where the kernel takes such threads off their queue, as nothing; more than a tenth of a second
+  /// of that looks as if it was stopped.
   ///
   /// - Parameter length: of the stall; what was seen in the watched part of it holds for all of it.
   func sharpened(
@@ -56,7 +57,7 @@ extension StallSurroundings {
     guard let throttled, throttled > .zero, length > .zero else { return parts }
     var parts = parts
     var rest = throttled.inSeconds * max(1, whole.inSeconds / length.inSeconds)
-    for field in [\Summary.CauseParts.runDelay, \.unknown] {
+    for field in [\Summary.CauseParts.runDelay, \.unknown, \.stopped] {
       let taken = min(parts[keyPath: field], Nanoseconds(Int64((min(rest, 1e9) * 1e9).rounded())))
       parts[keyPath: field] += .zero - taken
       parts.throttled += taken

@@ -37,6 +37,8 @@ final class WatchedLoop {
   private static let tellingPeriod = Nanoseconds.milliseconds(200)
   /// The last probe at rest before the turn that goes on or has just ended.
   private var restedAt: ThreadProbe?
+  /// Whether the last probe was at rest when it was taken: records may have ended its turn since.
+  private var lastRested = false
 
   init(
     _ tid: ThreadID, _ settings: LoopDetector.Settings, points: TracePoints?,
@@ -120,8 +122,9 @@ final class WatchedLoop {
       for _ in 0..<Self.rereads where detector.awaitsRecords(probe) {
         switches.read(sampler.tid, stops: stops, into: &detector)
       }
-      if detector.isAtRest { restedAt = lastProbe }
+      if lastRested { restedAt = lastProbe }
       detector.take(probe)
+      lastRested = detector.isAtRest
       lastProbe = probe
       nameWaits(source)
       if trace == nil { switches.begin(sampler.tid, at: probe.at, &detector) }

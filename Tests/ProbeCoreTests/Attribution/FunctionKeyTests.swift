@@ -28,6 +28,8 @@ import Testing
     ("app::load<alloc::string::String>", "app::load"),
     ("<app::Shape<f64> as app::Draw>::draw", "<app::Shape as app::Draw>::draw"),
     ("app[1f2e3d4c]::parse", "app::parse"),
+    ("<app::Cache<u8>>::update", "app::Cache::update"),
+    ("<app[1f2e3d4c]::Cache>::update::<u8>", "app::Cache::update"),
     ("closure #1 in closure #2 in Parser.parse(_:)", "Parser.parse"),
     ("closure #1 (Swift.Int) -> () in app.work(count: Swift.Int) -> ()", "app.work"),
     ("specialized Parser.parse(_:)", "Parser.parse"),

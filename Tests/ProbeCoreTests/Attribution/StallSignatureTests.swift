@@ -117,6 +117,24 @@ import Testing
     var moved = stripped
     moved.frames[0].offset = "0x999"
     #expect(text([stripped]) == text([moved]))
+    #expect(text([stripped]).hasPrefix("main-"))
+  }
+
+  /// As in Node.js, where all of the program's own code is made while it runs.
+  @Test
+  func `where all of the program is nameless, what it called of the system makes the difference`() {
+    func calling(_ function: String) -> Summary.Stack {
+      var own = frame(nil, offset: 5)
+      own.module = "[anon]"
+      return Summary.Stack(
+        at: .zero, weight: .milliseconds(1), stopTime: .zero, truncated: nil,
+        frames: [frame(function, inApp: false), own])
+    }
+    #expect(text([calling("fsync")]).hasPrefix("fsync-"))
+    #expect(text([calling("fsync")]) != text([calling("epoll_wait")]))
+    var bare = calling("fsync")
+    bare.frames.removeFirst()
+    #expect(text([bare]).hasPrefix("code_without_a_name-"))
   }
 
   @Test func `a signature never holds what a shell or a pattern would take for something else`() {

@@ -183,6 +183,52 @@ import Testing
     )
   }
 
+  /// Made by hand: no machine with a swap area was at hand to record one.
+  @Test func `pages that come back from swap are counted, with the place that needed them`() {
+    var around = StallSurroundings(stall: 1, length: .milliseconds(300))
+    around.majorFaults = 412
+    let swapped = story(
+      \.pageFault, nil, frames: [frame("walk_heap"), frame("main")], surroundings: around)
+    #expect(
+      swapped.sentence
+        == "300 ms waiting for pages of memory or files in walk_heap: 412 major page faults")
+    #expect(swapped.blocker == nil)
+  }
+
+  @Test func `what waits for nothing that has a name is told by its place`() {
+    let frames = [frame("clock_nanosleep", inApp: false), frame("retry"), frame("main")]
+    #expect(
+      story(\.sleep, wait("nanosleep", .sleep), frames: frames).sentence
+        == "300 ms sleeping in retry")
+    #expect(
+      story(\.otherWait, wait("epoll_wait", .events), frames: frames).sentence
+        == "300 ms waiting for events in epoll_wait in retry")
+    #expect(
+      story(\.disk, wait("fsync", .file) { $0.path = "/a" }, frames: frames).sentence
+        == "300 ms in fsync of /a")
+  }
+
+  @Test(arguments: [
+    ("take_gil", "Python's global interpreter lock (GIL)"),
+    ("PyThread_acquire_lock_timed", "a lock of Python"),
+  ])
+  func `a language's own lock is told as that, whatever it is made of`(
+    function: String, lock: String
+  ) {
+    let frames = [frame("pthread_cond_timedwait", inApp: false), frame(function), frame("eval")]
+    #expect(
+      story(\.lock, wait("futex", .lock), frames: frames).sentence
+        == "300 ms waiting for \(lock); its owner is not recorded")
+  }
+
+  @Test func `a lock that a database waits for with events is told as one`() {
+    let frames = [frame("WaitEventSetWait"), frame("WaitLatch"), frame("ProcSleep")]
+    #expect(
+      story(\.otherWait, wait("epoll_wait", .events), frames: frames).sentence
+        == "300 ms waiting for a lock of PostgreSQL (on a row or a table); its owner is not recorded"
+    )
+  }
+
   @Test func `a second part that matters is told of as well`() {
     let two = story(
       \.sleep, wait("nanosleep", .sleep), frames: [],

@@ -62,6 +62,11 @@ import Testing
     #expect(sharp.sum == parts.sum)
     around.throttled = .milliseconds(10_000)
     #expect(around.sharpened(parts, length: .milliseconds(300)).sum == parts.sum)
+    // Linux 6.18 takes the threads off their queue; so long without a move looks like a stop.
+    parts.stopped = .milliseconds(100)
+    around.throttled = .milliseconds(150)
+    #expect(around.sharpened(parts, length: .milliseconds(300)).stopped == .milliseconds(50))
+    parts.stopped = .zero
     around.throttled = nil
     #expect(around.sharpened(parts, length: .milliseconds(300)) == parts)
   }
