@@ -102,10 +102,14 @@ struct StallJudge: Sendable {
   /// What may explain a miss.
   private static func standing(_ summary: Summary) -> String {
     let loops = summary.loops.map { loop in
-      "undecided \(loop.undecided?.inMilliseconds ?? 0) ms, "
-        + "homes \(loop.homes.map { "\($0.syscall) \($0.stackPointer) \($0.visits)x" })"
+      "undecided \(loop.undecided?.inMilliseconds ?? 0) ms, \(loop.longTurns ?? -1) long turns, "
+        + "longest \(loop.longestTurn?.inMilliseconds ?? 0) ms, start-up "
+        + "\(loop.startup?.inMilliseconds ?? 0) ms, homes \(loop.homes.map { "\($0.syscall) \($0.stackPointer) \($0.visits)x" })"
     }
-    return "\(loops), \(summary.observer.lateProbes) of \(summary.observer.probes) ticks late"
+    let records = summary.observer.capabilities.entries["switchRecords"] ?? "none"
+    let cpu = summary.observer.cpu?.inMilliseconds ?? 0
+    return "\(loops), switches \(records), \(summary.observer.stops) stops, own CPU \(cpu) ms, "
+      + "\(summary.warnings.map(\.code)), \(summary.observer.lateProbes) of \(summary.observer.probes) ticks late"
   }
 
   private func checkWords(_ found: FoundStall, _ location: SourceLocation) {

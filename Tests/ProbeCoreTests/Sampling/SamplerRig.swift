@@ -10,8 +10,9 @@ struct Rig: ~Copyable {
   var time: Int64 = 0
   var isFirst = true
 
-  init(_ source: consuming ProcSource) throws {
-    sampler = try ThreadSampler(source)
+  /// - Parameter launchBase: the target was launched and had used so much before.
+  init(_ source: consuming ProcSource, launchBase: Nanoseconds? = nil) throws {
+    sampler = try ThreadSampler(source, launchBase: launchBase)
     self.source = source
   }
 

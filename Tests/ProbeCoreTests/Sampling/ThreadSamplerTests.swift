@@ -30,6 +30,16 @@ import Testing
       second.firstIndex { if case .threadSeen = $0 { true } else { false } }! < second.count - 1)
   }
 
+  @Test func `what was launched began with one thread, whatever the first look finds`() throws {
+    let tree = ScratchProc()
+    tree.thread(500, "main", cpu: 10)
+    tree.thread(501, "early", cpu: 20)
+    var rig = try Rig(tree.source, launchBase: .milliseconds(1))
+    let first = rig.tick(clock: 30)
+    #expect(first.seen.filter(\.isNew).map(\.tid.rawValue) == [501])
+    #expect(first.seen.first { $0.tid.rawValue == 500 }?.cpu == .milliseconds(1))
+  }
+
   @Test func `only threads whose counters moved are in a tick`() throws {
     let tree = ScratchProc()
     for tid in Int32(500)..<510 { tree.thread(tid, cpu: 0) }

@@ -1,19 +1,22 @@
 /* TARGET helper: "refuse_perf COMMAND..." executes it where perf_event_open is not permitted (EPERM), as
- * the seccomp filter of a container does. x86-64 and aarch64; the number is that of this build.
+ * the seccomp filter of a container does; with REFUSE_PPOLL set, where ppoll is not. x86-64 and aarch64;
+ * the numbers are those of this build.
  */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char **argv) {
+  unsigned refused = getenv("REFUSE_PPOLL") ? SYS_ppoll : SYS_perf_event_open;
   struct sock_filter code[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused, 0, 1),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
