@@ -74,6 +74,8 @@ struct Poller {
     sample(
       at: Clock.now(), late: .zero, skipped: 0, isFirst: true, &source, &threads, &process, &tree,
       readsMemory: !isLaunched, into: &out)
+    // Of a launched program there is only main so far.
+    if !isLaunched { loops?.addNamed(threads.threads, &source) }
     if let launched {
       launched.word?.give()
       // Nothing goes into the queue before: the opening events come first, from pw-tracer.

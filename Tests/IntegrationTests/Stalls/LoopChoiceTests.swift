@@ -118,7 +118,7 @@ internal import Testing
   func `a thread named by a pattern is watched`(observer: String) async throws {
     try await Self.need(observer)
     try await Lane.shared {
-      // Named threads are looked for once a second.
+      // In a launched program, named threads are looked for once a second.
       let run = try await Watched(
         "worker_loop", ["join", "2200"],
         options: ["--observer", observer, "--stall-threshold", "100ms", "--watch-thread", "ui-*"])
