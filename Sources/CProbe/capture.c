@@ -174,6 +174,7 @@ static int stop_and_copy(struct cprobe_stop *request, bool *is_held) {
   // The file belongs to the thread that was looked at, not to its number: a stranger with the same
   // number is found out here. So is one that went to wait meanwhile.
   if (has_changed(request, &error)) return error != 0 ? -error : 1;
+  request->asked_at = now();
   if (ptrace(PTRACE_INTERRUPT, request->tid, 0, 0) < 0) return -errno;
   int status = await_stop(request);
   if (status < 0) return status;
@@ -193,6 +194,7 @@ static int stop_and_copy(struct cprobe_stop *request, bool *is_held) {
   }
   // A status without an event is a signal on its way, which goes on with the thread.
   int signal = status >> 8 == 0 ? status & 0x7f : 0;
+  request->copied_at = now();
   if (ptrace(PTRACE_DETACH, request->tid, 0, (unsigned long)signal) == 0) *is_held = false;
   request->resumed_at = now();
   number_registers(&found, request->registers);

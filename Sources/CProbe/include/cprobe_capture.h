@@ -37,9 +37,12 @@ struct cprobe_stop {
   struct cprobe_copy extra;
   // Results.
   uint64_t registers[CPROBE_REGISTERS];
-  // CLOCK_MONOTONIC: the last look that saw it going, the first that saw it stopped, and resumed.
+  // CLOCK_MONOTONIC: asked to stop, the last look that saw it going, the first that saw it stopped,
+  // all copied, and resumed. It left its CPU for the stop between the first and `copied_at`.
+  int64_t asked_at;
   int64_t going_at;
   int64_t stopped_at;
+  int64_t copied_at;
   int64_t resumed_at;
 };
 

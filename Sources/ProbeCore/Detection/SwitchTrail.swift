@@ -68,7 +68,7 @@ struct SwitchTrail: Sendable, Equatable {
   }
 
   /// How many of the records belong before the probe; nil when they do not fit it.
-  private func match(_ probe: ThreadProbe, runs: UInt64) -> Int? {
+  private mutating func match(_ probe: ThreadProbe, runs: UInt64) -> Int? {
     var taken = 0
     var left = runs
     var isAsleep = sleep.isAsleep
@@ -84,7 +84,12 @@ struct SwitchTrail: Sendable, Equatable {
       }
       taken += 1
     }
-    guard left == 0, isAsleep || !probe.isAsleep else { return nil }
+    guard left == 0 else { return nil }
+    if probe.isAsleep, !isAsleep {
+      // It has not run since it left its CPU, so that this was its sleep, whatever the record says.
+      guard taken > 0, pending[taken - 1].step == .preempted else { return nil }
+      pending[taken - 1].step = .slept
+    }
     if taken < pending.count, probe.at - pending[taken].at > Self.probeTime,
       pending[taken].step == .ran
     {

@@ -111,9 +111,12 @@ struct StopCondition: ~Copyable {
       }
     }
     try Self.check(result, tid)
+    let asked = unsafe Instant(nanoseconds: request.asked_at)
+    let copied = unsafe Instant(nanoseconds: request.copied_at)
     return StackSnapshot(
       tid: tid, takenAt: unsafe Instant(nanoseconds: request.stopped_at),
       stopTime: unsafe Nanoseconds(request.resumed_at - request.going_at),
+      stop: asked...max(asked, copied),
       registers: unsafe Self.registers(request),
       regions: unsafe regions(request.stack, request.extra, extent))
   }

@@ -71,18 +71,22 @@ public struct StackSnapshot: Sendable, Equatable {
   public var takenAt: Instant
   /// How long the thread was stopped for it; zero if it was taken without a stop.
   public var stopTime: Nanoseconds
+  /// In this time it left its CPU because of us: from when it was asked to stop until all was copied. What it
+  /// does after that is its own, however long its release took us. Nil if it was not stopped.
+  public var stop: ClosedRange<Instant>?
   public var registers: RegisterFile
   /// The stack from the stack pointer up; after it, where needed, a second one (the ordinary stack
   /// below a signal's). Sorted by address, not overlapping.
   public var regions: [MemoryRegion]
 
   public init(
-    tid: ThreadID, takenAt: Instant, stopTime: Nanoseconds, registers: RegisterFile,
-    regions: [MemoryRegion]
+    tid: ThreadID, takenAt: Instant, stopTime: Nanoseconds, stop: ClosedRange<Instant>? = nil,
+    registers: RegisterFile, regions: [MemoryRegion]
   ) {
     self.tid = tid
     self.takenAt = takenAt
     self.stopTime = stopTime
+    self.stop = stop
     self.registers = registers
     self.regions = regions
   }

@@ -33,14 +33,11 @@ struct OwnStops: Sendable, Equatable {
 
   static let windowsKept = 8
 
-  /// - Parameters:
-  ///   - asked: when we began to stop it. It went to sleep between then and its release: we may learn of
-  ///     its stop before it has left its CPU.
-  ///   - wasBlocked: it was waiting in the kernel, and went back to that afterwards.
-  mutating func add(_ snapshot: StackSnapshot, asked: Instant, wasBlocked: Bool) {
-    guard snapshot.stopTime > .zero else { return }
+  /// - Parameter wasBlocked: it was waiting in the kernel, and went back to that afterwards.
+  mutating func add(_ snapshot: StackSnapshot, wasBlocked: Bool) {
+    guard let stop = snapshot.stop else { return }
     sleeps += wasBlocked ? 2 : 1
-    windows.append(asked...max(asked, snapshot.takenAt + snapshot.stopTime))
+    windows.append(stop)
     if windows.count > Self.windowsKept { windows.removeFirst() }
   }
 }
@@ -309,21 +306,28 @@ final class CaptureDesk: Sendable {
     queue.wake()
   }
 
-  /// Runs the capture while nobody probes.
-  func capturing<T: Sendable>(_ body: () -> T) -> T { gate.withLock { _ in body() } }
+  /// Runs the capture of a thread while nobody probes; the next probe knows of the stop.
+  ///
+  /// - Parameter wasBlocked: it waits in the kernel, and goes back to that afterwards.
+  func capturing(
+    _ tid: ThreadID, wasBlocked: Bool = false,
+    _ capture: () -> Result<StackSnapshot?, CaptureRefusal>
+  ) -> Result<StackSnapshot?, CaptureRefusal> {
+    gate.withLock { _ in
+      let result = capture()
+      if case .success(let snapshot?) = result {
+        // It may be a watched loop itself, be it captured for another's sake.
+        facts.withLock { $0.stops[tid, default: OwnStops()].add(snapshot, wasBlocked: wasBlocked) }
+      }
+      return result
+    }
+  }
 
-  /// - Parameter asked: when the capture began.
-  func deliver(_ copy: CapturedStack, asked: Instant, took time: Nanoseconds) {
+  func deliver(_ copy: CapturedStack, took time: Nanoseconds) {
     facts.withLock { facts in
       facts.cpu += time
       facts.costs.add(copy.snapshot.stopTime)
-      facts.stops[copy.order.tid, default: OwnStops()].add(
-        copy.snapshot, asked: asked, wasBlocked: copy.order.request.needsRegisters)
-      for holder in copy.holders.values {
-        facts.costs.add(holder.stopTime)
-        // They may be watched loops themselves.
-        facts.stops[holder.tid, default: OwnStops()].add(holder, asked: asked, wasBlocked: false)
-      }
+      for holder in copy.holders.values { facts.costs.add(holder.stopTime) }
       if facts.copies.count < Self.capacity {
         facts.copies.append(copy)
       } else {

@@ -91,20 +91,16 @@ struct CaptureServer: ~Copyable {
     _ order: CaptureOrder, _ desk: CaptureDesk
   ) throws(CaptureRefusal) {
     let begin = Clock.now()
-    let result = desk.capturing {
-      Result { () throws(CaptureRefusal) in
-        guard let snapshot = try capturer?.capture(order.tid, order.request) else {
-          throw CaptureRefusal.gone
-        }
-        return snapshot
-      }
+    let result = desk.capturing(order.tid, wasBlocked: order.request.needsRegisters) {
+      Result { () throws(CaptureRefusal) in try capturer?.capture(order.tid, order.request) }
     }
-    var copy = CapturedStack(order: order, snapshot: try result.get())
+    guard let snapshot = try result.get() else { throw CaptureRefusal.gone }
+    var copy = CapturedStack(order: order, snapshot: snapshot)
     let took = Clock.now() - begin
     let cpu = Clock.threadCPU()
     // A better copy of the same stack brings nothing new.
     if order.replaces == nil { findWait(&copy, desk) }
-    desk.deliver(copy, asked: begin, took: took + (Clock.threadCPU() - cpu))
+    desk.deliver(copy, took: took + (Clock.threadCPU() - cpu))
   }
 
   /// What the thread waits for and, where that is a lock with a known holder, what that one does.
@@ -122,7 +118,7 @@ struct CaptureServer: ~Copyable {
     for index in chain.indices.prefix(Self.holdersAtOnce) {
       let holder = chain[index].tid
       // A thread that cannot be captured is named all the same.
-      let result = desk.capturing {
+      let result = desk.capturing(holder) {
         Result { () throws(CaptureRefusal) in try capturer?.capture(holder) }
       }
       if let snapshot = try? result.get() { copy.holders[index] = snapshot }

@@ -75,6 +75,20 @@ import Testing
     #expect(span == SwitchSpan(wokeAt: at(1), hidden: hidden))
   }
 
+  @Test func `it was a sleep if it is asleep and has not run since`() {
+    var trail = atHome()
+    add(&trail, (1, .ran), (2, .preempted), (5, .ran), (6, .preempted))
+    let span = trail.span(to: probe(10, .waiting(Site.poll), slices: 102))
+    #expect(span == SwitchSpan(wokeAt: at(1), asleepSince: at(6), preempted: .ms(3)))
+    // Asleep without having run, and without a record of it: that does not fit.
+    _ = trail.span(to: probe(11, .running, slices: 102))
+    var awake = atHome()
+    add(&awake, (1, .ran))
+    _ = awake.span(to: probe(2, .running, slices: 101))
+    #expect(awake.span(to: probe(3, .waiting(Site.poll), slices: 101)) == nil)
+    #expect(awake.broken == 1)
+  }
+
   @Test func `losing the CPU is no sleep`() {
     var trail = atHome()
     add(&trail, (1, .ran), (2, .preempted), (5, .ran), (6, .preempted))

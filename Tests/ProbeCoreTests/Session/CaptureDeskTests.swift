@@ -66,16 +66,14 @@ import Testing
     while let order = desk.nextOrder() {
       served += 1
       desk.deliver(
-        CapturedStack(order: order, snapshot: snapshot(200, stop: .zero)), asked: at(200),
-        took: .zero)
+        CapturedStack(order: order, snapshot: snapshot(200, stop: .zero)), took: .zero)
     }
     #expect(served == 16)
     for _ in 0..<10 {
       desk.deliver(
         CapturedStack(
           order: CaptureOrder(tid: tid, turn: at(100)),
-          snapshot: snapshot(200, stop: .microseconds(30))), asked: at(199),
-        took: .microseconds(50))
+          snapshot: snapshot(200, stop: .microseconds(30))), took: .microseconds(50))
     }
     #expect(desk.takeCopies().count == 16)
     #expect(desk.takeCopies().isEmpty)
@@ -92,21 +90,20 @@ import Testing
       return found
     }
     #expect(stops() == OwnStops())
-    var order = CaptureOrder(tid: tid, turn: at(100))
-    desk.deliver(
-      CapturedStack(order: order, snapshot: snapshot(200, stop: .milliseconds(2))), asked: at(197),
-      took: .zero)
+    func capture(_ time: Int64, stop: ClosedRange<Instant>?, wasBlocked: Bool = false) {
+      var taken = snapshot(time, stop: stop.map { $0.upperBound - $0.lowerBound } ?? .zero)
+      taken.stop = stop
+      _ = desk.capturing(tid, wasBlocked: wasBlocked) { .success(taken) }
+    }
+    capture(200, stop: at(197)...at(201))
     #expect(stops().sleeps == 1)
-    #expect(stops().windows == [at(197)...at(202)])
-    desk.deliver(
-      CapturedStack(order: order, snapshot: snapshot(300, stop: .zero)), asked: at(299),
-      took: .zero)
+    #expect(stops().windows == [at(197)...at(201)])
+    capture(300, stop: nil)
+    _ = desk.capturing(tid) { .success(nil) }
+    _ = desk.capturing(tid) { .failure(.gone) }
     #expect(stops().sleeps == 1)
-    order.request.needsRegisters = true
     // From a wait it is woken for the stop, and goes back to it.
-    desk.deliver(
-      CapturedStack(order: order, snapshot: snapshot(400, stop: .milliseconds(1))), asked: at(399),
-      took: .zero)
+    capture(400, stop: at(399)...at(400), wasBlocked: true)
     #expect(stops().sleeps == 3)
   }
 
