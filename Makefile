@@ -14,6 +14,12 @@ RELEASE := $(SWIFT) build -c release --product perfwatch --manifest-cache none
 ifeq ($(STATIC),1)
 RELEASE += -Xswiftc -static-executable
 endif
+# A short run is mostly page faults: what it executes lies side by side (see Scripts/link-order.py).
+# The list is of x86-64, the option of gold, Swift's linker there.
+ifeq ($(shell uname -m),x86_64)
+RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xlinker --section-ordering-file=$(CURDIR)/Scripts/link-order.txt
+endif
 SAMPLE  := .build/demo/catalogue
 SOURCES := Sources Tests Package.swift Benchmarks
 # Debug builds are always strict (a warning is an error) and release builds never are, so that
@@ -24,7 +30,7 @@ TESTS    = $(STRICT) PERFWATCH="$(CURDIR)/$(BINARY)" $(SWIFT) test --disable-xct
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build help setup setup-bench demo test check lint scripts compile format golden \
-	integration bench captures install uninstall clean targets
+	integration bench captures install uninstall clean targets order
 
 build:  ## the release build: .build/release/perfwatch (STATIC=0 links dynamically)
 	@$(RELEASE) || { \
@@ -84,6 +90,9 @@ bench: setup-bench build captures  ## one interleaved run against limits and pee
 # Drives captures without what is around them in the product.
 captures:
 	@$(RELEASE:perfwatch=CaptureBench)
+
+order: build  ## what a short run executes, for the linker: Scripts/link-order.txt
+	python3 Scripts/link-order.py $(BINARY)
 
 # Builds only when there is nothing to install, so that `sudo make install` needs no compiler.
 install: | $(BINARY)  ## to PREFIX (default /usr/local), under DESTDIR if given

@@ -1,5 +1,5 @@
 // Starts a target held before its first instruction, lets it go, and waits for it alone.
-// Everything here belongs on one thread (pw-tracer): the kernel ties children to who forks them.
+// A child begins with the name, priority and timer slack of the thread that makes it; any thread may reap it.
 // Safety: pointers handed to C point into arrays that outlive the call, and C keeps none of them: what
 // the child reads is a block of its own, freed when the child has executed or is reaped.
 

@@ -6,8 +6,8 @@ internal import Glibc
 
 /// A child of ours that is executing its program.
 ///
-/// Dropping it closes the pidfd and leaves the target alone. Use it on the thread that launched.
-public struct RunningTarget: ~Copyable {
+/// Dropping it closes the pidfd and leaves the target alone. One thread uses it at a time.
+public struct RunningTarget: ~Copyable, Sendable {
   public let pid: ProcessID
   /// Readable (poll) once the whole process has ended. Owned by this value.
   public let pidfd: Int32

@@ -32,16 +32,19 @@ struct Poller {
 
   var isLaunched: Bool { launched != nil }
 
-  func run() {
+  /// - Parameters:
+  ///   - releasedAt: when a launched target was let go; nil if it is still held, or attached to.
+  ///   - release: lets it go once all is ready to watch it; nil if it cannot be executed.
+  func run(releasedAt: Instant? = nil, release: () -> Instant? = { nil }) {
     let source = ProcSource(root: configuration.procRoot, pid: pid)
     do throws(ReadingError) {
       let threads = try ThreadSampler(source, launchBase: launched?.base)
-      try watch(source, threads)
+      try watch(source, threads, releasedAt: releasedAt, release)
     } catch {
-      // Thrown before the word was given: the target must run all the same.
-      launched?.word?.give()
+      // Thrown before it was let go: the target must run all the same.
+      let runs = !isLaunched || releasedAt != nil || release() != nil
       // It was gone before its files were open; the exit itself is learnt from the pidfd.
-      if case .failed(let cause) = error, !isLaunched || waitForRelease() {
+      if case .failed(let cause) = error, runs {
         queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
       }
       waitForExit()
@@ -57,7 +60,8 @@ struct Poller {
   }
 
   private func watch(
-    _ openSource: consuming ProcSource, _ openThreads: consuming ThreadSampler
+    _ openSource: consuming ProcSource, _ openThreads: consuming ThreadSampler,
+    releasedAt: Instant?, _ release: () -> Instant?
   ) throws(ReadingError) {
     var source = openSource
     var threads = openThreads
@@ -66,7 +70,7 @@ struct Poller {
     var out = ByteWriter(capacity: 64 << 10)
     var tree = configuration.followsChildren ? makeTree(source, into: &out) : nil
     // What the launch began is start-up, also when we come after it.
-    let begin = launched.flatMap { $0.word == nil ? $0.releasedAt : nil } ?? Clock.now()
+    let begin = releasedAt ?? Clock.now()
     var loops =
       !isLaunched || tracePoints != nil ? makeLoops(&source, from: begin, into: &out) : nil
 
@@ -76,11 +80,8 @@ struct Poller {
       readsMemory: !isLaunched, into: &out)
     // Of a launched program there is only main so far.
     if !isLaunched { loops?.addNamed(threads.threads, &source) }
-    if let launched {
-      launched.word?.give()
-      // Nothing goes into the queue before: the opening events come first, from pw-tracer.
-      guard waitForRelease() else { return }
-    }
+    // Nothing goes into the queue before: the opening events come first.
+    if isLaunched, releasedAt == nil, release() == nil { return }
     let start = Clock.now()
     queue.append(&out)
     // Gone already: reaped by somebody else; then there is nothing to read.
@@ -298,19 +299,6 @@ struct Poller {
       captures: desk?.costs ?? CaptureCosts())
     EventCodec.encode(.observer(reading), into: &out)
     queue.append(&out)
-  }
-
-  private func waitForRelease() -> Bool {
-    var set = PollSet([control.pollerBell.descriptor.raw, pidfd])
-    while true {
-      let facts = control.read { ($0.isReleased, $0.launchFailure != nil) }
-      if facts.1 { return false }
-      // A target that was killed while it was held is released all the same; its status tells.
-      if facts.0 { return true }
-      set.wait(nil)
-      control.pollerBell.drain()
-      if set.isReady(1) { set.disable(1) }
-    }
   }
 
   private func waitForExit() {

@@ -1,51 +1,23 @@
-// pw-tracer: the one thread that launches, signals, waits for and reaps the target.
-// The kernel ties a child (and later ptrace) to the thread that made it.
+// pw-tracer: the one thread that signals, waits for and reaps the target, and asks for its stops.
 
 /// The body of pw-tracer for a launched target.
 struct Tracer {
-  let request: LaunchRequest
-  /// The command line as the summary shows it.
-  let command: [String]
-  let opening: Opening
-  /// What watches the target has to be there before its first instruction: a wake-up of pw-poller and
-  /// another of the target, which the target would feel in its start.
-  let waitsForPoller: Bool
   let control: WatchControl
   let queue: EventQueue
   /// Captures that are wanted; nil for none.
   let desk: CaptureDesk?
 
+  /// Sleeps until there is something to do for a target; launching itself does not need it.
   func run() {
-    do throws(LaunchError) {
-      let start = Clock.now()
-      let held = try request.hold()
-      let launched = LaunchedTarget(
-        pid: held.pid, pidfd: held.pidfd, base: Clock.processCPU(held.pid) ?? .zero,
-        word: waitsForPoller ? held.word : nil, releasedAt: Clock.now())
-      if waitsForPoller {
-        // Its events wait until we say "released".
-        control.change { $0.held = launched }
-        control.pollerBell.signal()
-      } else {
-        // pw-poller sleeps on: at its priority it would take the target's CPU while that starts.
-        held.word.give()
+    var set = PollSet([control.tracerBell.descriptor.raw])
+    while true {
+      set.wait(nil)
+      if control.read({ $0.launchFailure != nil }) { return }
+      if let launch = control.takeTarget() {
+        let resident = launch.launcherResident
+        return follow(launch.target, launcherResident: resident)
       }
-      opening.write(launched, command: command, at: start)
-      let target = try held.started()
-      // The kernel lets the target's ru_maxrss begin at the peak of the memory that it executed from.
-      let resident = OwnMemory.residentPeak()
-      control.change {
-        $0.held = launched
-        $0.isReleased = true
-      }
-      control.pollerBell.signal()
-      control.mainBell.signal()
-      follow(target, launcherResident: resident)
-    } catch {
-      let failure = error
-      control.change { $0.launchFailure = failure }
-      control.pollerBell.signal()
-      control.mainBell.signal()
+      control.tracerBell.drain()
     }
   }
 

@@ -79,17 +79,24 @@ public struct Watch: ~Copyable {
     do throws(WatchError) {
       var watch = try prepare(configuration, isLaunched: true)
       let (control, queue) = (watch.control, watch.queue)
-      let tracer = Tracer(
-        request: request, command: command,
-        opening: Opening(configuration: configuration, queue: queue),
-        waitsForPoller: configuration.followsChildren || watch.trace != nil, control: control,
-        queue: queue, desk: watch.desk)
+      let opening = Opening(configuration: configuration, queue: queue)
+      // What has to be there before the first instruction is felt by the target in its start.
+      let isHeldForEvents = configuration.followsChildren || watch.trace != nil
       let poller = watch.pollerMaker(isShown: display != nil)
+      let tracer = Tracer(control: control, queue: queue, desk: watch.desk)
+      // Before there is a target: it must be there to reap it.
       watch.tracer = try Self.thread("pw-tracer") { tracer.run() }
-      // The thread is made while the target's process is.
       let thread = try Self.thread("pw-poller") {
+        var launcher = Launcher(request, command: command, opening: opening, control: control)
+        var releasedAt: Instant?
+        guard let held = launcher.hold() else { return Poller.end(control) }
+        if !isHeldForEvents {
+          releasedAt = launcher.release()
+          guard releasedAt != nil else { return Poller.end(control) }
+        }
+        // Not before, as a child begins with the priority of who made it.
         OSThread.raisePriority()
-        if let held = control.waitForHeld() { poller(held.pid, held.pidfd, held).run() }
+        poller(held.pid, held.pidfd, held).run(releasedAt: releasedAt) { launcher.release() }
       }
       let result = try watch.run(thread, recording: recording, display: display)
       finished(result)
@@ -106,7 +113,7 @@ public struct Watch: ~Copyable {
   private func waitForRelease() throws(WatchError) {
     var set = PollSet([control.mainBell.descriptor.raw])
     while true {
-      let state = control.read { ($0.isReleased, $0.launchFailure) }
+      let state = control.read { ($0.released != nil, $0.launchFailure) }
       if let failure = state.1 { throw WatchError(launch: failure) }
       if state.0 { return }
       set.wait(nil)
@@ -217,7 +224,7 @@ public struct Watch: ~Copyable {
         throw error
       }
     }
-    policy.target = control.read { $0.held?.pid }
+    policy.target = control.read { $0.released }
     let display = BudgetWatch.wrap(display, configuration.budget, control)
     var recorder = RecorderThread(
       queue: queue, file: SendableFile(recording), display: display,

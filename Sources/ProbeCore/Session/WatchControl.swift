@@ -9,20 +9,21 @@ struct LaunchedTarget: Sendable {
   /// Its CPU time when it had been made: ours, not the target's. What it takes from there to exec
   /// counts as the target's own, as exec itself does.
   let base: Nanoseconds
-  /// Still to be given, when pw-poller is ready; nil when it was given at once.
-  let word: HeldTarget.Word?
-  /// When it was given at once; with `word` it is the poller who knows.
-  let releasedAt: Instant
+}
+
+/// A target that has executed, on its way to pw-tracer.
+struct Handover: ~Copyable, Sendable {
+  let target: RunningTarget
+  /// Peak of our own memory when it executed, in bytes; nil if not known.
+  let launcherResident: UInt64?
 }
 
 /// Shared by main, pw-tracer and pw-poller. Facts only ever get added, so nobody waits with the lock held.
 final class WatchControl: Sendable {
   struct Facts: Sendable {
-    /// The launched process, held before exec; its pidfd stays pw-tracer's until that thread ends.
-    var held: LaunchedTarget?
     var launchFailure: LaunchError?
-    /// The target has executed.
-    var isReleased = false
+    /// The launched target, once it has executed.
+    var released: ProcessID?
     /// Signals to send, in order; pw-tracer sends them.
     var outbox: [Int32] = []
     var wantsJobChange = false
@@ -40,6 +41,7 @@ final class WatchControl: Sendable {
   }
 
   private let facts = Mutex(Facts())
+  private let handover = Mutex<Handover?>(nil)
   let mainBell: WakeUp
   let tracerBell: WakeUp
   let pollerBell: WakeUp
@@ -60,20 +62,12 @@ final class WatchControl: Sendable {
     facts.withLock { body(&$0) }
   }
 
-  /// On pw-poller: waits until the target's process exists.
-  ///
-  /// - Returns: nil when it could not be made; that was said then.
-  func waitForHeld() -> LaunchedTarget? {
-    var set = PollSet([pollerBell.descriptor.raw])
-    while true {
-      let state = read { ($0.held, $0.launchFailure != nil) }
-      if let held = state.0 { return held }
-      if state.1 {
-        Poller.end(self)
-        return nil
-      }
-      set.wait(nil)
-      pollerBell.drain()
-    }
+  /// Leaves the target to pw-tracer, which is not woken for that.
+  func handOver(_ target: consuming RunningTarget, launcherResident: UInt64?) {
+    var next: Handover? = Handover(target: target, launcherResident: launcherResident)
+    handover.withLock { $0 = next.take() }
   }
+
+  /// The target, once.
+  func takeTarget() -> Handover? { handover.withLock { $0.take() } }
 }
