@@ -100,16 +100,6 @@ private struct Family {
     #expect(abs(family.cpu.inMilliseconds - 420) <= 30)
   }
 
-  @Test func `a child that was over before it was read has no CPU instead of none`() {
-    var family = pair()
-    family.born(3, of: 1)
-    family.gone(3)
-    family.round()
-    let rows = family.account.processes(start: Script.at(0))
-    #expect(rows.map(\.pid) == [2, 1, 3])
-    #expect(rows.map(\.cpu) == [.milliseconds(500), .milliseconds(100), nil])
-  }
-
   @Test func `a parent that ignores SIGCHLD never shows its children, and they still count`() {
     var family = pair()
     family.gone(2)
