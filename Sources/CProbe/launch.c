@@ -44,9 +44,12 @@ int cprobe_inherited_capture(struct cprobe_inherited *out) {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
   out->file_limit_soft = limit.rlim_cur;
   out->file_limit_hard = limit.rlim_max;
-  // Bound to the thread and lost by fork: a target started as `setpriv --pdeathsig` would miss it.
-  if (prctl(PR_GET_PDEATHSIG, &out->parent_death_signal) != 0) return -errno;
   return 0;
+}
+
+int cprobe_inherited_capture_death_signal(struct cprobe_inherited *out) {
+  // Bound to the thread and lost by fork: a target started as `setpriv --pdeathsig` would miss it.
+  return prctl(PR_GET_PDEATHSIG, &out->parent_death_signal) != 0 ? -errno : 0;
 }
 
 int cprobe_stdio_reserve(void) {

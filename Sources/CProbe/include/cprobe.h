@@ -70,6 +70,8 @@ struct cprobe_launch_failure {
 
 /// Reads what a target must inherit. Call it first thing in main, on the main thread.
 int cprobe_inherited_capture(struct cprobe_inherited *out);
+/// The rest of it: the signal asked for at the parent's death (prctl). 0 or a negative errno.
+int cprobe_inherited_capture_death_signal(struct cprobe_inherited *out);
 
 /// Opens placeholders on those of descriptors 0 to 2 that are closed, so that nothing we open later
 /// lands there. They refuse reads and writes (EBADF) and are closed again in a launched program.

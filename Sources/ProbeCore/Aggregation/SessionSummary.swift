@@ -139,7 +139,7 @@ extension SessionState {
       result.append((.shortRun, "\(milliseconds) ms"))
     }
     if tree == nil, let children = childrenCPU, let own = summary.cpu.total,
-      children > own, children > .milliseconds(100)
+      children > own, children >= Self.notedChildren
     {
       let share = (children.inSeconds / (children.inSeconds + own.inSeconds) * 100).rounded()
       result.append(
@@ -156,6 +156,10 @@ extension SessionState {
     }
     return result
   }
+
+  /// Less CPU of children than that is not worth a word. Chosen: a compiler's driver has some 20 ms burnt for
+  /// a file; shown are whole clock ticks of 10 ms, rounded down, so that they prove what they say.
+  private static let notedChildren = Nanoseconds.milliseconds(20)
 
   /// CPU of children that the target waited for, since watching began.
   private var childrenCPU: Nanoseconds? {

@@ -43,9 +43,12 @@ struct ThreadAlarms: Sendable, Equatable {
   }
 
   /// How many of the first alarms are known well enough to be told of.
-  func told(at time: Instant) -> Int {
+  ///
+  /// - Parameter mayBeLooked: somebody may look where their threads are, which is worth waiting for.
+  func told(at time: Instant, mayBeLooked: Bool) -> Int {
     all.prefix {
-      parked[$0.number] != nil || $0.endedAt != nil || time - $0.at >= Self.patience
+      parked[$0.number] != nil || $0.endedAt != nil || !mayBeLooked
+        || time - $0.at >= Self.patience
     }.count
   }
 
@@ -90,7 +93,10 @@ struct ThreadAlarms: Sendable, Equatable {
 extension SessionState {
   /// Alarms after the first `count` of them that can be told of, as sentences.
   public func alarmTexts(after count: Int) -> [String] {
-    alarms.all.prefix(alarms.told(at: lastAt)).dropFirst(count).map { alarm in
+    // Without stalls watched there are no captures.
+    let mayBeLooked = capabilities.entries["observer"] != nil
+    let told = alarms.told(at: lastAt, mayBeLooked: mayBeLooked)
+    return alarms.all.prefix(told).dropFirst(count).map { alarm in
       let row = alarms.row(
         alarm, start: start.start, names: threads.name, frames: stalls.stacks.frames)
       return "thread alarm: " + row.sentence

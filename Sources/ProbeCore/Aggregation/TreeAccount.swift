@@ -189,7 +189,8 @@ struct TreeAccount: Sendable, Equatable {
       .prefix(Self.listed).map { member in
         Summary.TreeProcess(
           pid: member.pid.rawValue, parent: member.parent.rawValue, name: member.name,
-          cpu: max(.zero, member.cpu - (member.cpuBefore - (member.childBefore ?? .zero))),
+          // Over before it was read once: nothing was measured.
+          cpu: member.childBefore.map { max(.zero, member.cpu - (member.cpuBefore - $0)) },
           footprintPeak: member.footprintPeak, startedAt: max(.zero, member.startedAt - start),
           endedAt: member.endedAt.map { $0 - start })
       }

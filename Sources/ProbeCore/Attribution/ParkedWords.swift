@@ -30,7 +30,7 @@ enum ParkedWords {
     }
     let more = Units.text(count: UInt64(max(0, alarm.threads - from)))
     let began = max(.zero, alarm.at - within)
-    text += ", \(more) of them within \(Units.text(within)) at \(Units.text(began))"
+    text += ", \(more) of them came within \(Units.text(within)), from \(Units.text(began)) on"
     return text
   }
 

@@ -27,4 +27,8 @@ public struct SystemError: Error, Sendable, Equatable {
   public var isBadAddress: Bool { code == EFAULT }
   /// EACCES or EPERM.
   public var isNotPermitted: Bool { code == EACCES || code == EPERM }
+  /// EMFILE or ENFILE: too many files are open, ours or the machine's.
+  public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+  /// The reason in words; for both errors of permission the same ones.
+  var shortReason: String { isNotPermitted ? "not permitted" : reason }
 }

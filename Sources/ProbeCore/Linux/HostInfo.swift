@@ -70,4 +70,47 @@ public enum ResourceLimit {
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     return before
   }
+
+  /// Address space that watching takes beyond what is there at the start, in bytes: stacks, heap, and the
+  /// tables of one large program. Chosen; without a few of them memory ran out in the middle (measured: 12
+  /// MiB for a run, 19 for a dump with names).
+  static let roomNeeded: UInt64 = 32 << 20
+  /// Least stack of the main thread, in bytes. Chosen.
+  static let stackNeeded: UInt64 = 128 << 10
+
+  /// Too little stack for the main thread, in words, with what to do; nil where there is enough.
+  /// Source: getrlimit(2) of RLIMIT_STACK.
+  public static var stackShortage: String? {
+    guard let stack = softLimit(__rlimit_resource_t(RLIMIT_STACK.rawValue)), stack < stackNeeded
+    else { return nil }
+    return
+      "its stack may only be \(stack >> 10) KiB; raise it to \(stackNeeded >> 10) with `ulimit -s`"
+  }
+
+  /// Too little address space for watching, the same. Source: getrlimit(2) of RLIMIT_AS; /proc/self/statm only
+  /// where that is set.
+  public static var spaceShortage: String? {
+    guard let space = softLimit(__rlimit_resource_t(RLIMIT_AS.rawValue)) else { return nil }
+    let used = ownAddressSpace
+    guard used + roomNeeded > space else { return nil }
+    return "its address space may only be \(space >> 20) MiB; raise it to at least "
+      + "\((used + roomNeeded) >> 10) with `ulimit -v`"
+  }
+
+  /// nil for none.
+  private static func softLimit(_ resource: __rlimit_resource_t) -> UInt64? {
+    var limit = rlimit()
+    guard unsafe getrlimit(resource, &limit) == 0, limit.rlim_cur != rlim_t.max else { return nil }
+    return UInt64(limit.rlim_cur)
+  }
+
+  /// In bytes; 0 where it cannot be read.
+  private static var ownAddressSpace: UInt64 {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    guard let file = try? Syscalls.open("/proc/self/statm", flags: 0),
+      let count = try? Syscalls.read(file.raw, into: &bytes)
+    else { return 0 }  // then the limit alone is judged
+    let pages = SafeText.decode(Array(bytes[..<count].prefix { $0 != 0x20 }))
+    return (UInt64(pages) ?? 0) * UInt64(HostInfo.pageSize)
+  }
 }

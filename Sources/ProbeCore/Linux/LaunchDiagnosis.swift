@@ -9,7 +9,7 @@ enum LaunchDiagnosis {
   static func explain(path: [UInt8], code: Int32) -> LaunchError {
     let isAbsence = code == ENOENT || code == ENOTDIR
     var kind: LaunchError.Kind = isAbsence ? .notFound : .notRunnable
-    var cause = LaunchError.Cause.other(doing: "execute")
+    var cause = LaunchError.Cause.other(doing: nil)
     if isAbsence || code == EACCES {
       switch status(path) {
       case nil where isAbsence: cause = .missing
@@ -22,7 +22,7 @@ enum LaunchDiagnosis {
         if let (name, isMissing) = brokenInterpreter(path, depth: 0) {
           cause = .interpreter(SafeText.decode(name), isMissing: isMissing)
         } else {
-          cause = .other(doing: isAbsence ? "find what should run it" : "execute")
+          cause = .other(doing: isAbsence ? "find what should run it" : nil)
         }
       }
       // Found all the same, only that what must run it is no program: 126 as for the file itself.

@@ -36,8 +36,8 @@ public struct LaunchError: Error, Sendable, Equatable {
     case noExecutePermission
     case mountedWithoutExecute
     case wrongFormat
-    /// The kernel's reason in words; `doing` says during what.
-    case other(doing: String)
+    /// The kernel's reason in words; `doing` says during what, nil in executing itself.
+    case other(doing: String?)
   }
 
   public var kind: Kind
@@ -89,7 +89,7 @@ public struct LaunchError: Error, Sendable, Equatable {
     case .wrongFormat:
       "cannot run \(file): not a program for this machine; build it for this architecture"
     case .other(let doing):
-      "cannot run \(file): \(doing): \(reason); " + advice
+      "cannot run \(file): " + (doing.map { $0 + ": " } ?? "") + reason + "; " + advice
     }
   }
 

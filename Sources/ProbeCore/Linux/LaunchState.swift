@@ -64,6 +64,7 @@ public struct InheritedState: Sendable, Equatable {
   public static func capture() throws(SystemError) -> InheritedState {
     var raw = cprobe_inherited()
     try check("getrlimit", unsafe cprobe_inherited_capture(&raw))
+    try check("prctl", unsafe cprobe_inherited_capture_death_signal(&raw))
     try check("open", cprobe_stdio_reserve())
     try check("sigaction", cprobe_child_status_keep())
     return InheritedState(

@@ -18,14 +18,28 @@ public struct OSThread: ~Copyable, Sendable {
     }
   }
 
+  /// What a thread's stack may grow to, in bytes: chosen, and not left to `ulimit -s`, which may be too
+  /// little for us, or so much that `ulimit -v` has no room for it.
+  public static let usualStack = 1 << 20
+  /// For the one that demangles, which recurses as deep as a name is.
+  static let deepStack = 8 << 20
+
   /// Starts a thread that runs `body` and ends.
   ///
+  /// - Parameter stackSize: in bytes, of address space.
   /// - Throws: EAGAIN when the system has no room for another thread.
-  public init(name: String, body: @escaping @Sendable () -> Void) throws(SystemError) {
+  public init(
+    name: String, stackSize: Int = Self.usualStack, body: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
     let box = unsafe Unmanaged.passRetained(Box(name: name, body: body))
     var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    // Refused only where it is less than the system's least: then it is what it would have been.
+    unsafe pthread_attr_setstacksize(&attributes, stackSize)
     let code = unsafe pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { argument in
         guard let argument = unsafe argument else { return nil }
         let box = unsafe Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()

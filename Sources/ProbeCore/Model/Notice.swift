@@ -38,7 +38,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .droppedEvents: "perfwatch could not keep up: \(detail)"
     case .memoryUnreadable: "memory was not measured: \(detail)"
     case .threadsUnreadable: "threads were not measured: \(detail)"
-    case .descriptorLimit: "too few file descriptors to keep every thread's file open: \(detail)"
+    case .descriptorLimit: "too few file descriptors: \(detail)"
     case .tracedByOther: "the target is traced by another process: \(detail)"
     case .otherUser: "the target belongs to another user: \(detail)"
     case .recordingFailed: "the recording is incomplete: \(detail)"
@@ -65,7 +65,7 @@ public enum NoticeCode: String, Sendable, CaseIterable {
     case .workInChildren: "run again with --children to count the whole process tree"
     case .childrenPolled:
       "run as root, or lower /proc/sys/kernel/perf_event_paranoid to 2, to have every fork reported"
-    case .shortRun: "totals are exact; for rates let it run longer or repeat its work"
+    case .shortRun: "CPU totals are exact; for rates let it run longer or repeat its work"
     case .lateTicks: "the machine is busy; leave a core free, or raise --interval"
     case .droppedEvents: "raise --interval, or leave a core free"
     case .memoryUnreadable: "run as the target's user or as root"

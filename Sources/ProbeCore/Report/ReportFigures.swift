@@ -146,7 +146,9 @@ extension ReportSections {
           title: "process", isRight: false, cells: cells { name($0.name, isUnicode: isUnicode) }),
         .init(title: "pid", cells: cells { "\($0.pid)" }),
         .init(title: "parent", dropOrder: 2, cells: cells { "\($0.parent)" }),
-        .init(title: "cpu time", cells: cells { time($0.cpu) }),
+        .init(
+          title: "cpu time",
+          cells: cells { $0.cpu == nil && $0.endedAt != nil ? tooShort : time($0.cpu) }),
         .init(
           title: "footprint", dropOrder: 1,
           cells: cells { $0.footprintPeak.map { Units.text(bytes: $0) } ?? ReportTable.notMeasured }
@@ -155,10 +157,13 @@ extension ReportSections {
           title: "lifetime", dropOrder: 3,
           cells: cells { process in process.endedAt.map { time($0 - process.startedAt) } ?? "" }),
       ],
-      footer: more(rest.count, "process", rest.compactMap(\.cpu), isUnicode: isUnicode))
+      footer: more(rest.count, "process", rest.map(\.cpu), isUnicode: isUnicode))
     layout.blank()
     layout.add(.table(table))
   }
+
+  /// In place of a figure of what was over before it could be read.
+  private static let tooShort = "too short"
 
   private static func switches(_ thread: Summary.ThreadCPU) -> String {
     guard thread.voluntarySwitches != nil || thread.involuntarySwitches != nil else {
@@ -175,13 +180,18 @@ extension ReportSections {
   }
 
   private static func more(
-    _ count: Int, _ noun: String, _ cpu: [Nanoseconds], isUnicode: Bool
+    _ count: Int, _ noun: String, _ cpu: [Nanoseconds?], isUnicode: Bool
   ) -> String? {
     guard count > 0 || !cpu.isEmpty else { return nil }
-    let total = Units.text(cpu.reduce(.zero, +), isUnicode: isUnicode)
+    let total = Units.text(cpu.reduce(.zero) { $0 + ($1 ?? .zero) }, isUnicode: isUnicode)
     // Nothing but the row of the threads that came and went unseen is left.
     guard count > 0 else { return "and \(noun)s that came and went between ticks: \(total)" }
     if cpu.allSatisfy({ $0 == .zero }) { return "and \(Counted.text(count, "idle " + noun))" }
-    return "and \(Counted.text(count, "more " + noun)): \(total)"
+    let unmeasured = cpu.count { $0 == nil }
+    let text = "and \(Counted.text(count, "more " + noun))"
+    if unmeasured == 0 { return "\(text): \(total)" }
+    return unmeasured == cpu.count
+      ? "\(text), \(tooShort) to measure"
+      : "\(text): \(total); \(Units.text(count: UInt64(unmeasured))) \(tooShort) to measure"
   }
 }

@@ -8,12 +8,16 @@ extension ReportSections {
     let isUnicode = layout.style.unicode
     layout.blank()
     for loop in summary.loops { loopRow(loop, &layout) }
-    let lengths = summary.stalls.map(\.duration)
+    // As the longest turn, the metrics and budgets have it: time in which the target was stopped does not count.
+    let lengths = summary.stalls.map { max(.zero, $0.duration - $0.cause.parts.stopped) }
+    let stopped = summary.stalls.reduce(Nanoseconds.zero) { $0 + $1.cause.parts.stopped }
+    let without =
+      stopped > .zero ? ", without \(Units.text(stopped, isUnicode: isUnicode)) stopped" : ""
     if let longest = lengths.max() {
       let total = Units.text(lengths.reduce(.zero, +), isUnicode: isUnicode)
       layout.row(
         "stalls", "\(summary.stalls.count + summary.stallsOmitted)",
-        "longest \(Units.text(longest, isUnicode: isUnicode)), \(total) in all")
+        "longest \(Units.text(longest, isUnicode: isUnicode)), \(total) in all\(without)")
       layout.blank()
       layout.add(.table(stallTable(summary, isUnicode: isUnicode)))
     } else {

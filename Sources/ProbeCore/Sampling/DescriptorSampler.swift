@@ -17,6 +17,7 @@ struct DescriptorSampler: ~Copyable {
   private var lastTold: Int?
   private var peakTold = 0
   private var standing: String?
+  private var refusal: SystemError?
 
   /// It has not looked yet. A program may have opened all that it ever does before the first tick.
   var isNew: Bool { way == nil }
@@ -42,7 +43,7 @@ struct DescriptorSampler: ~Copyable {
         frames += 1
       }
     } else if way == DescriptorSampler.Way.none {
-      news = "\(source.path("fd")) cannot be read: not permitted"
+      news = "\(source.path("fd")) cannot be read: \(refusal?.shortReason ?? "not permitted")"
     }
     if let news, news != standing, standing == nil || news != "yes" {
       standing = news
@@ -65,7 +66,9 @@ struct DescriptorSampler: ~Copyable {
       }
     } catch {
       // A process that is gone is asked again: it may only be on its way.
-      if !error.isGone { way = DescriptorSampler.Way.none }
+      guard !error.isGone else { return }
+      refusal = error
+      way = DescriptorSampler.Way.none
     }
   }
 

@@ -16,7 +16,9 @@ struct LoopSampler: ~Copyable {
   private var lastSleeps: UInt64 = 0
   private var waits = WaitReader()
   /// Whether where it waits can be read: not for another user's process.
-  let canReadWaits: Bool
+  var canReadWaits: Bool { waitsRefusal == nil }
+  /// Why it cannot be read.
+  let waitsRefusal: ReadingError?
 
   /// - Throws: `gone`, or why its files cannot be read.
   init(_ tid: ThreadID, _ source: inout ProcSource) throws(ReadingError) {
@@ -25,14 +27,21 @@ struct LoopSampler: ~Copyable {
     let statusFile = try source.open(folder + "status")
     let statFile = try source.open(folder + "stat")
     // The file opens for everybody; reading it needs the right to trace.
-    let waits = (try? source.open(folder + "syscall"))?.release() ?? -1
+    var waits: Int32 = -1
+    var refusal: ReadingError?
+    do throws(ReadingError) {
+      waits = try source.open(folder + "syscall").release()
+      _ = try source.read(waits)
+    } catch {
+      refusal = error
+    }
     self.tid = tid
     schedstat = required.release()
     status = statusFile.release()
     stat = statFile.release()
     syscall = waits
     io = (try? source.open(folder + "io"))?.release() ?? -1
-    canReadWaits = waits >= 0 && (try? source.read(waits)) != nil
+    waitsRefusal = refusal
   }
 
   deinit {

@@ -8,6 +8,12 @@ enum ReadingError: Error, Equatable {
   case malformed(ProcParseError)
 
   init(_ error: SystemError) { self = error.isGone ? .gone : .failed(error) }
+
+  /// The system's own error; nil where the target is gone or the file is not as it should be.
+  var cause: SystemError? {
+    if case .failed(let cause) = self { return cause }
+    return nil
+  }
 }
 
 /// The folder of one process and the buffer that all its files are read into.

@@ -22,6 +22,8 @@ struct ProcessSampler: ~Copyable {
   var descriptors = DescriptorSampler()
   /// The last reason why memory could not be read.
   private(set) var memoryFailure: String?
+  /// That reason is a lack of file descriptors.
+  private(set) var lacksDescriptors = false
 
   /// Samples nothing before `open`: of a target that is being launched its files are not worth waiting for.
   init() {}
@@ -34,9 +36,21 @@ struct ProcessSampler: ~Copyable {
 
   /// Opens the files; a zombie has them, too.
   mutating func open(_ source: borrowing ProcSource) throws(ReadingError) {
+    // First what tells why memory could not be read.
+    openStatus(source, "status")
     stat = try source.open("stat")
-    status = try? source.open("status")
     statm = try? source.open("statm")
+  }
+
+  private mutating func openStatus(_ source: borrowing ProcSource, _ name: String) {
+    status = nil
+    do throws(ReadingError) {
+      status = try source.open(name)
+    } catch {
+      guard let cause = error.cause else { return }
+      lacksDescriptors = cause.isOutOfDescriptors
+      memoryFailure = "\(source.path(name)) cannot be opened: " + cause.shortReason
+    }
   }
 
   /// Whether pages came or went since this was last asked, from statm, which costs a third of what
@@ -90,13 +104,13 @@ struct ProcessSampler: ~Copyable {
     if let reading = readMemory(at: time, &source) { return reading }
     guard let anyThread, anyThread != standIn ?? source.pid.rawValue else { return nil }
     standIn = anyThread
-    status = try? source.open("task/\(anyThread)/status")
+    openStatus(source, "task/\(anyThread)/status")
     return readMemory(at: time, &source)
   }
 
   private mutating func readMemory(at time: Instant, _ source: inout ProcSource) -> MemoryReading? {
     guard let raw = status?.raw else {
-      memoryFailure = "\(source.path("status")) cannot be opened"
+      memoryFailure = memoryFailure ?? "\(source.path("status")) cannot be opened"
       return nil
     }
     guard let count = try? source.read(raw) else { return nil }

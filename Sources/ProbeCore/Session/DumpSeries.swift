@@ -61,7 +61,8 @@ public struct DumpSeries: ~Copyable {
     do {
       tracer = try OSThread(name: "pw-tracer") { control.serve() }
     } catch {
-      throw WatchError("cannot start a thread: \(error.reason)")
+      throw WatchError(
+        "cannot start a thread: \(error.reason); raise `ulimit -u` or `ulimit -v`, or free memory")
     }
     do throws(WatchError) {
       try serve(body)

@@ -4,13 +4,23 @@ extension Poller {
   /// The last words: why there is no memory, PSS if asked for, and an attached target's status.
   func sayLastWords(
     isEnded: Bool, _ process: inout ProcessSampler, _ threads: inout ThreadSampler,
-    _ source: inout ProcSource, into out: inout ByteWriter
+    _ loopRefusal: ReadingError?, _ source: inout ProcSource, into out: inout ByteWriter
   ) {
+    var lacking: [String] = []
     if threads.unkept > 0 {
-      queue.append(.notice(.descriptorLimit, detail: "\(threads.unkept) threads"))
+      lacking.append(
+        "the files of \(Counted.text(threads.unkept, "thread")) were opened for every look")
     }
+    if loopRefusal?.cause?.isOutOfDescriptors == true { lacking.append("stalls were not judged") }
     if let failure = process.memoryFailure {
-      queue.append(.notice(.memoryUnreadable, detail: failure))
+      if process.lacksDescriptors {
+        lacking.append("memory was not measured")
+      } else {
+        queue.append(.notice(.memoryUnreadable, detail: failure))
+      }
+    }
+    if !lacking.isEmpty {
+      queue.append(.notice(.descriptorLimit, detail: lacking.joined(separator: ", ")))
     }
     if configuration.measuresProportional {
       readProportional(isEnded: isEnded, &process, threads.anyThread, &source)

@@ -43,7 +43,9 @@ struct LoopWatcher {
   private(set) var loops: [WatchedLoop] = []
   private(set) var known = NumberIndex()
   var search: LoopSearch
-  private(set) var canReadWaits = true
+  var canReadWaits: Bool { refusal == nil }
+  /// Why the waits of a thread that is to be watched cannot be read; nil where they can.
+  private(set) var refusal: ReadingError?
   let desk: CaptureDesk?
   /// Somebody wants to know of a stall before it is over.
   private let tellsOpenStalls: Bool
@@ -98,10 +100,14 @@ struct LoopWatcher {
       observer: settings.observer == .kernel ? .kernel : .proc,
       launchedAt: isMain ? launchedAt : nil,
       firstID: 1 + loops.count * Self.idsPerLoop)
-    guard let loop = try? WatchedLoop(ThreadID(tid), detector, points: points, &source) else {
+    let loop: WatchedLoop
+    do throws(ReadingError) {
+      loop = try WatchedLoop(ThreadID(tid), detector, points: points, &source)
+    } catch {
+      if error.cause?.isOutOfDescriptors == true { refusal = error }
       return
     }
-    if !loop.sampler.canReadWaits && loop.trace == nil { canReadWaits = false }
+    if loop.trace == nil { refusal = loop.sampler.waitsRefusal ?? refusal }
     loop.detector.waits.keepsSites = settings.takesWaitStacks
     known[tid] = loops.count
     loops.append(loop)
@@ -277,8 +283,9 @@ struct LoopWatcher {
 private enum EncodedLoop {
   static func write(_ loop: WatchedLoop, into out: inout ByteWriter) {
     var reading = loop.detector.reading(callName: WaitCalls.name)
-    if !loop.sampler.canReadWaits, reading.verdictless != nil {
-      reading.verdictless = "where it waits cannot be read (/proc/PID/syscall)"
+    if let refusal = loop.sampler.waitsRefusal, reading.verdictless != nil {
+      let reason = refusal.cause.map { ": " + $0.shortReason } ?? ""
+      reading.verdictless = "where it waits cannot be read (/proc/PID/syscall)" + reason
     }
     EventCodec.encode(.loop(reading), into: &out)
   }

@@ -45,7 +45,11 @@ struct Poller {
       let runs = !isLaunched || releasedAt != nil || release() != nil
       // It was gone before its files were open; the exit itself is learnt from the pidfd.
       if case .failed(let cause) = error, runs {
-        queue.append(.notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
+        let isLimit = cause.isOutOfDescriptors
+        queue.append(
+          isLimit
+            ? .notice(.descriptorLimit, detail: "nothing was measured")
+            : .notice(.threadsUnreadable, detail: "\(cause.object): \(cause.reason)"))
       }
       waitForExit()
     }
@@ -174,7 +178,8 @@ struct Poller {
       if isOver {
         alarm?.finish(at: now, loops, queue)
         finish(&loops, isEnded: set.isReady(1), &source, into: &out)
-        sayLastWords(isEnded: set.isReady(1), &process, &threads, &source, into: &out)
+        sayLastWords(
+          isEnded: set.isReady(1), &process, &threads, loops?.refusal, &source, into: &out)
         return
       }
     }
@@ -190,10 +195,11 @@ struct Poller {
       desk: desk, tellsOpenStalls: configuration.budget?.abortsOnFail == true)
     watcher.start(&source)
     EventCodec.encode(.capability("observer", value: watcher.observer.rawValue), into: &out)
-    if !watcher.canReadWaits {
+    // That there are too few descriptors is said at the end, once for all that suffers from it.
+    if let refusal = watcher.refusal, refusal.cause?.isOutOfDescriptors != true {
+      let reason = refusal.cause.map { ": " + $0.shortReason } ?? ""
       EventCodec.encode(
-        .notice(
-          .stallsNotWatched, detail: "/proc/\(pid)/syscall cannot be read: not permitted"),
+        .notice(.stallsNotWatched, detail: "/proc/\(pid)/syscall cannot be read" + reason),
         into: &out)
     }
     return watcher

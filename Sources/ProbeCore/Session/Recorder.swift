@@ -175,7 +175,9 @@ struct RecorderThread: ~Copyable {
     startsAt = nil
     let (recorder, file) = (recorder, file)
     // Without another thread there is no live view; the events are folded at the end.
-    thread = try? OSThread(name: "pw-recorder") { recorder.run(file.take()) }
+    thread = try? OSThread(name: "pw-recorder", stackSize: OSThread.deepStack) {
+      recorder.run(file.take())
+    }
   }
 
   /// Folds what is left.

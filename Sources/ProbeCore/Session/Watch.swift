@@ -388,7 +388,8 @@ public struct Watch: ~Copyable {
     do {
       return try OSThread(name: name, body: body)
     } catch {
-      throw WatchError(text(error, doing: "start a thread"))
+      throw WatchError(
+        text(error, doing: "start a thread") + "; raise `ulimit -u` or `ulimit -v`, or free memory")
     }
   }
 

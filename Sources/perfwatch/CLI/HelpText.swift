@@ -33,7 +33,7 @@ enum HelpText {
     let commands = CommandTable.all.map { ($0.name.rawValue, $0.title) }
     let pages = HelpPage.allCases.map { ($0.rawValue, $0.title) }
     return """
-      perfwatch watches a program from outside: CPU per thread, memory, threads.
+      perfwatch watches a program from outside: CPU, memory, threads, stalls and why.
 
       Examples:
       \(rows(examples.map { ($0.command, $0.what) }))

@@ -142,6 +142,11 @@ struct Parser {
         throw failure("\(spelling) needs a value: \(option.placeholder ?? "VALUE")")
       }
       text = words[next]
+      // No value begins like that, so it was forgotten; a file of such a name is given by '='.
+      if text.hasPrefix("--") {
+        throw failure(
+          "\(spelling) needs a value: \(option.placeholder ?? "VALUE"); the next word is '\(text)'")
+      }
       next += 1
     }
     given.append(option.long)

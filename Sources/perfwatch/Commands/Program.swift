@@ -11,6 +11,11 @@ enum Program {
       Console.fail("it must not be installed set-user-id; give cap_sys_ptrace by setcap instead")
       return ExitCode.failure
     }
+    // Before anything that needs it.
+    if let shortage = ResourceLimit.stackShortage {
+      Console.fail("too little memory to run: \(shortage)")
+      return ExitCode.failure
+    }
     var reading: Parser.Reading
     var config: ConfigFile?
     do {
@@ -59,8 +64,12 @@ enum Program {
 }
 
 extension Program {
-  /// Not where the numbers in /proc are those of other processes.
+  /// Not where there is too little memory for it, nor where the numbers in /proc are those of other processes.
   private static func watching(_ body: () -> Int32) -> Int32 {
+    if let shortage = ResourceLimit.spaceShortage {
+      Console.fail("too little memory to watch anything: \(shortage)")
+      return ExitCode.failure
+    }
     guard let number = OwnProcess.strangeNumber else { return body() }
     Console.fail(
       "/proc is of another pid namespace (it knows this process as \(SafeText.terminal(number))); "

@@ -52,6 +52,24 @@ internal import Testing
     }
   }
 
+  /// USR1, USR2, PIPE, ALRM, and the first real-time signal.
+  @Test(arguments: [10, 12, 13, 14, 34] as [Int32])
+  func `other signals to us change nothing`(signal: Int32) async throws {
+    try await Lane.shared {
+      let target = try await Target("signal_log", ["20"], ready: "ready")
+      let path = target.folder["summary"]
+      let words = ["attach", "-d", "1", "--summary", path, "\(target.pid)"]
+      let running = try Perfwatch.command(words).start(in: target.folder)
+      try await eventually("perfwatch watches") { Self.isWatching(running) }
+      running.signal(signal)
+      let finished = try await running.finish()
+      #expect(finished.status == .code(0))
+      #expect(try Watched.summary(path).run.endedBy == .duration)
+      #expect(target.truth.all("sig").isEmpty)
+      try await target.end()
+    }
+  }
+
   @Test func `Ctrl-C on the terminal ends the block, restores it and leaves the target alone`()
     async throws
   {

@@ -67,6 +67,58 @@ internal import Testing
     #expect(own.status == .code(7), "\(own.error)")
   }
 
+  @Test(arguments: [
+    ("ulimit -s 64", "its stack may only be 64 KiB; raise it to 128 with `ulimit -s`"),
+    ("ulimit -v 40000", "with `ulimit -v`"),
+  ]) func `limits too small for us are told of before the target starts`(
+    limit: String, words: String
+  ) async throws {
+    // Tests run a debug build where there is no other; its libraries alone need more.
+    let loads = try await Self.shell("\(limit); \"$0\" version")
+    guard loads.status != .code(127) else { try Test.cancel("a static build is needed") }
+    let run = try await Self.shell("\(limit); exec \"$0\" run -- sh -c 'echo started'")
+    #expect(run.status == .code(125))
+    #expect(run.error.hasPrefix("perfwatch: too little memory to "), "\(run.error)")
+    #expect(run.error.contains(words), "\(run.error)")
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func `a small stack limit is the target's, not that of our threads`() async throws {
+    let run = try await Self.shell("ulimit -s 256; exec \"$0\" run -q -- sh -c 'ulimit -s'")
+    #expect(run.status == .code(0), "\(run.error)")
+    #expect(run.output == Array("256\n".utf8))
+  }
+
+  @Test func `with too few descriptors the reason is that, and not a lack of rights`() async throws
+  {
+    try await Lane.shared {
+      for count in 10...13 {
+        let run = try await Self.shell("ulimit -n \(count); exec \"$0\" run -- sleep 0.2")
+        #expect(run.status == .code(0), "\(run.error)")
+        #expect(!run.error.contains("not permitted"), "\(run.error)")
+        #expect(!run.error.contains("as root"), "\(run.error)")
+        #expect(run.error.contains("too few file descriptors: stalls were not judged"))
+        #expect(run.error.contains("raise the limit with `ulimit -n`"))
+      }
+    }
+  }
+
+  @Test func `a filter that refuses prctl is named as what it is`() async throws {
+    let refuse = try await Perfwatch.target("refuse_perf")
+    let run = try await Self.shell("REFUSE_PRCTL=1 exec '\(refuse)' \"$0\" run -- true")
+    #expect(run.status == .code(125))
+    #expect(
+      run.error == "perfwatch: cannot prepare the launch: prctl: Operation not permitted\n")
+  }
+
+  @Test func `a compiler's driver is pointed out to work in its children`() async throws {
+    try await Lane.shared {
+      let run = try await Watched(
+        "/bin/sh", ["-c", "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; exit 0"])
+      #expect(try run.summary.warnings.contains { $0.code == "work-in-children" })
+    }
+  }
+
   @Test func `where a filter refuses ppoll it neither spins nor hangs`() async throws {
     let refuse = try await Perfwatch.target("refuse_perf")
     try await Lane.shared {

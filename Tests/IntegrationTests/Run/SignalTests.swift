@@ -26,6 +26,23 @@ internal import Testing
     }
   }
 
+  /// PIPE and the first real-time signal.
+  @Test(arguments: [13, 34] as [Int32])
+  func `a signal that is not passed on changes nothing`(signal: Int32) async throws {
+    try await Lane.shared {
+      let folder = try Scratch()
+      let target = try await Perfwatch.target("signal_log")
+      var command = Perfwatch.command(["run", "--summary", folder["summary"], "--", target, "1"])
+      command.environment["TARGET_TRUTH"] = folder["truth"]
+      let running = try command.start(in: folder)
+      try await eventually("the target is ready") { !Truth(folder["truth"]).all("ready").isEmpty }
+      running.signal(signal)
+      #expect(try await running.finish().status == .code(0))
+      #expect(Truth(folder["truth"]).all("sig").isEmpty)
+      #expect(try Watched.summary(folder["summary"]).run.endedBy == .exit)
+    }
+  }
+
   /// perfwatch with a target that sleeps, once that is ready.
   private static func startSleeper(
     _ arguments: [String] = [], in folder: Scratch

@@ -18,8 +18,9 @@ import Testing
   @Test(
     arguments: [
       // own CPU in ms, waited-for children's ticks before and after (10 ms each)
-      (100, 0, 0, nil), (100, 0, 10, nil), (100, 0, 30, "75 %"), (50, 0, 10, nil),
-      (10, 0, 11, "92 %"), (100, 1000, 1030, "75 %"), (100, 1000, 1005, nil),
+      (100, 0, 0, nil), (100, 0, 10, nil), (100, 0, 30, "75 %"), (50, 0, 10, "67 %"),
+      (10, 0, 11, "92 %"), (2, 0, 2, "91 %"), (2, 0, 1, nil), (100, 1000, 1030, "75 %"),
+      (100, 1000, 1005, nil),
     ] as [(Int64, UInt64, UInt64, String?)])
   func `most of the work in children is noticed`(
     own: Int64, before: UInt64, after: UInt64, share: String?

@@ -27,7 +27,7 @@ import Testing
     let alarm = try #require(Script.summary(Self.events).threads.alarms.first)
     #expect(
       alarm.sentence
-        == "81 threads at most, 69 of them within 100 ms at 500 ms; 58 of 64 wait at the same lock, "
+        == "81 threads at most, 69 of them came within 100 ms, from 500 ms on; 58 of 64 wait at the same lock, "
         + "in take: a mutex held by thread ma\\x1bin (tid 42), which was running; "
         + "main waits for a CPU 10.0 % of the time, 0.20 % before")
     #expect(alarm.looked == 64 && alarm.blocked == 62)
@@ -75,7 +75,8 @@ import Testing
   @Test func `the live view tells of an alarm once, when it is known where they are`() {
     var alarm = WaitSamples.alarm
     alarm.endedAt = nil
-    var state = Script.state(Self.events.dropLast(2) + [.threadAlarm(alarm)])
+    var state = Script.state(
+      [.capability("observer", value: "proc")] + Self.events.dropLast(2) + [.threadAlarm(alarm)])
     #expect(state.alarmTexts(after: 0) == [])
     state.apply(Self.events[4])
     #expect(state.alarmTexts(after: 0).count == 1)
@@ -90,10 +91,12 @@ import Testing
   @Test func `an alarm of which nobody can say where they are is told of all the same`() {
     var alarm = WaitSamples.alarm
     alarm.endedAt = nil
-    var state = Script.state([.threadAlarm(alarm)])
+    var state = Script.state([.capability("observer", value: "proc"), .threadAlarm(alarm)])
     #expect(state.alarmTexts(after: 0) == [])
     state.apply(Script.tick(2200, cpu: 1))
     #expect(state.alarmTexts(after: 0).count == 1)
+    // Where no stalls are watched nobody looks, and there is nothing to wait for.
+    #expect(Script.state([.threadAlarm(alarm)]).alarmTexts(after: 0).count == 1)
   }
 
   @Test func `alarms are bounded, and what belongs to none is left out`() {

@@ -258,6 +258,8 @@ import Testing
       ("run -duration 5 x", "'-duration' is not an option; did you mean --duration?"),
       ("run -output x y", "'-output' is not an option; did you mean --output?"),
       ("run -d", "-d needs a value: TIME"),
+      ("run --timeout -- true", "--timeout needs a value: TIME; the next word is '--'"),
+      ("attach -d --pid 4", "-d needs a value: TIME; the next word is '--pid'"),
       ("run --summary", "--summary needs a value: FILE"),
       ("run --children=yes x", "--children takes no value"),
       ("run -d=5 x", "-d takes its value without '=', as in -d5"),

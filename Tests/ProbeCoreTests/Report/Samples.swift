@@ -115,7 +115,7 @@ enum Samples {
     reason: "limit", limit: 64, at: .seconds(2), endedAt: nil, threads: 70, peak: 1_003,
     grownFrom: 3, grownWithin: .milliseconds(200),
     sentence:
-      "1,003 threads at most, 67 of them within 200 ms at 1.80 s; 58 of 64 wait at the same "
+      "1,003 threads at most, 67 of them came within 200 ms, from 1.80 s on; 58 of 64 wait at the same "
       + "lock, in take: a mutex held by thread main (tid 1)", looked: 64, blocked: 60,
     parked: [
       .init(

@@ -1,5 +1,5 @@
 /* TARGET helper: "refuse_perf COMMAND..." executes it where perf_event_open is not permitted (EPERM), as
- * the seccomp filter of a container does; with REFUSE_PPOLL set, where ppoll is not. x86-64 and aarch64;
+ * the seccomp filter of a container does; with REFUSE_PPOLL (REFUSE_PRCTL) set, where ppoll (prctl) is not. x86-64 and aarch64;
  * the numbers are those of this build.
  */
 #include <errno.h>
@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 int main(int argc, char **argv) {
-  unsigned refused = getenv("REFUSE_PPOLL") ? SYS_ppoll : SYS_perf_event_open;
+  unsigned refused = getenv("REFUSE_PPOLL")   ? SYS_ppoll
+                     : getenv("REFUSE_PRCTL") ? SYS_prctl
+                                              : SYS_perf_event_open;
   struct sock_filter code[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused, 0, 1),
