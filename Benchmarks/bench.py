@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of Docs/performance.md, in one interleaved run; see there for how each is taken.
 
-usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree,symbols,capture,dumps,unwind] [--threads 1,10,100,1000]
+usage: bench.py [--rounds 3] [--only poll,memory,launch,run,loops,agree,symbols,capture,dumps,unwind,attribution] [--threads 1,10,100,1000]
 
 In every round each observer takes its turn on the same live target, in changing order, so that a
 machine that gets slower for a while does so for all. The table has the median over the rounds of
@@ -17,6 +17,7 @@ import sys
 import time
 
 import agreement
+import attribution
 import capture
 import dumps
 import loops
@@ -37,6 +38,7 @@ SECTIONS = {
     'capture': capture.measure_captures,
     'dumps': dumps.measure_dumps,
     'unwind': dumps.measure_unwinding,
+    'attribution': attribution.measure_attribution,
 }
 
 NEEDED = ('pollloop', 'launch', 'threads', 'loops', 'spin', 'limit', 'libspin.so')

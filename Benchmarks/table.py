@@ -78,7 +78,8 @@ def rows(rounds, counts, only):
     if 'symbols' in only:
         result.append(row('names of 30 frames, cold / eu-addr2line', rounds,
                           get('symbols/perfwatch'), get('symbols/eu-addr2line'), 0.333, 0.1))
-    for section, make in (('capture', capture_rows), ('dumps', dump_rows), ('unwind', unwind_rows)):
+    for section, make in (('capture', capture_rows), ('dumps', dump_rows), ('unwind', unwind_rows),
+                          ('attribution', attribution_rows)):
         if section in only:
             result += make(rounds, get)
     return result + (agreement_rows(rounds, get) if 'agree' in only else [])
@@ -133,6 +134,14 @@ def unwind_rows(rounds, get):
     return [row(f'warm unwinding a frame / libunwind, {target}', rounds,
                 get(f'unwind/{target}/ours'), get(f'unwind/{target}/libunwind'), 1.2, 0.3, unit='ns')
             for target in ('spin20', 'spin1000')]
+
+
+def attribution_rows(rounds, get):
+    """CPU that causes add: a stall of each kind, and a loop without stalls."""
+    result = [row('causes, outside of stalls: share of a core added', rounds,
+                  get('attribution/outside'), None, 0.1, 0.05, unit='%')]
+    return result + [row(f'causes: CPU added a stall, {kind}', rounds, get(f'attribution/{kind}'),
+                         None, 1000, 500) for kind in ('lock', 'pipe', 'child', 'unix', 'tcp')]
 
 
 def agreement_rows(rounds, get):

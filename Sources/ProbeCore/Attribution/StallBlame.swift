@@ -20,6 +20,8 @@ public struct StallBlame: Sendable, Equatable {
     // A program that uses up all CPUs by itself has nobody else to blame.
     let foreign = 1 - (surroundings?.ownShareOfLoad ?? 0)
     var outside = parts.runDelay.inSeconds * foreign + parts.throttled.inSeconds
+    // Pages have to be brought back because somebody else needed their memory.
+    outside += parts.pageFault.inSeconds * (surroundings?.foreignShareOfPaging ?? 0)
     // What the hypervisor took shows as computing.
     let computed = (parts.cpuUser + parts.cpuSystem).inSeconds
     outside += computed * min(1, surroundings?.stolenShare ?? 0)

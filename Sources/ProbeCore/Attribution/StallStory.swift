@@ -72,11 +72,13 @@ struct StallStory: Sendable {
   }
 
   private var nested: String {
-    let stack = heaviest(\.otherWait).map { frames(at: $0.at) } ?? []
+    let wait = heaviest(\.otherWait)
+    let stack = wait.map { frames(at: $0.at) } ?? []
     if let lock = WaitWords.runtimeLock(stack) {
       return "waiting for \(lock); its owner is not recorded"
     }
-    return "in a nested wait\(WaitWords.place(stack))"
+    let what = wait.flatMap { WaitWords.nested($0.reading.object) }.map { " for \($0)" } ?? ""
+    return "in a nested wait\(WaitWords.place(stack))\(what)"
   }
 
   private func frames(at time: Nanoseconds) -> [Summary.Frame] {
@@ -95,15 +97,25 @@ struct StallStory: Sendable {
   private var place: String {
     var weights: [String: Nanoseconds] = [:]
     for stack in running {
-      guard let frame = StackTitle.frame(of: stack.frames), let function = frame.function else {
-        continue
-      }
-      weights[function, default: .zero] += stack.weight
+      guard let words = Self.place(stack.frames) else { continue }
+      weights[words, default: .zero] += stack.weight
     }
     guard let main = weights.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return "" }
     let all = weights.values.reduce(Nanoseconds.zero, +)
     let mostly = main.value.inSeconds * 2 < all.inSeconds ? " and elsewhere" : ""
-    return " in \(SafeText.terminal(main.key))\(mostly)"
+    return " in \(main.key)\(mostly)"
+  }
+
+  /// Code without a file and a name (a JIT's, an interpreter's) is the user's own all the same: what it
+  /// calls is told with it, and not what lies behind it.
+  private static func place(_ frames: [Summary.Frame]) -> String? {
+    guard let own = frames.firstIndex(where: { $0.inApp && !$0.inlined }),
+      frames[own].function == nil, ["[anon]", "[jit]"].contains(frames[own].module)
+    else { return StackTitle.frame(of: frames)?.function.map(WaitWords.function) }
+    guard let called = frames[..<own].first(where: { $0.function != nil })?.function else {
+      return "code made at run time"
+    }
+    return "\(WaitWords.function(called)), called by code made at run time"
   }
 
   private var computing: String {
@@ -129,7 +141,15 @@ struct StallStory: Sendable {
   private var paging: String {
     let faults = surroundings?.majorFaults ?? 0
     let count = faults > 0 ? ": \(Counted.text(Int(clamping: faults), "major page fault"))" : ""
-    return "waiting for pages of memory or files\(place)\(count)"
+    return "waiting for pages of memory or files\(place)\(count)\(shortage)"
+  }
+
+  /// Where memory was short for a good part of the time, pages came back that had been there before.
+  private var shortage: String {
+    guard let surroundings, surroundings.shortShare >= Self.notable else { return "" }
+    let whose = surroundings.isGroupShort ? "its control group" : "the machine"
+    return
+      ", while \(whose) was short of memory (\(Int(surroundings.shortShare * 100)) % of the time)"
   }
 
   private var delayed: String {
@@ -176,6 +196,7 @@ struct StallStory: Sendable {
     case .socket: blocker.kind = "socket"
     case .child: blocker.kind = "child"
     case .terminal: blocker.kind = "file"
+    case .events where object.process != nil: blocker.kind = "child"
     case .sleep, .signal, .events, .other: return nil
     }
     return blocker
@@ -185,7 +206,7 @@ struct StallStory: Sendable {
 extension WaitReading {
   /// The same object and the same holders, whenever it was.
   fileprivate func isSame(as other: WaitReading) -> Bool {
-    call == other.call && object == other.object
+    call == other.call && object.isSame(as: other.object)
       && chain.map(\.tid) == other.chain.map(\.tid) && cycle == other.cycle
   }
 }

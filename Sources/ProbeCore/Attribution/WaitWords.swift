@@ -34,7 +34,46 @@ enum WaitWords {
   /// inlined one: it is known only where there was time to read lines.
   static func place(_ frames: [Summary.Frame]) -> String {
     let own = frames.first { $0.inApp && !$0.inlined && $0.function != nil }
-    return own?.function.map { " in " + SafeText.terminal($0) } ?? ""
+    return own?.function.map { " in " + function($0) } ?? ""
+  }
+
+  /// Longer names are told without types: a line has room for one thing. Chosen.
+  private static let nameLimit = 60
+
+  /// A function's name, for a sentence.
+  static func function(_ name: String) -> String {
+    SafeText.terminal(name.count > nameLimit ? FunctionKey.of(name) : name)
+  }
+
+  /// What a loop that the program runs inside of another waits for, where that is one thing; nil else.
+  static func nested(_ object: WaitObject) -> String? {
+    if object.kind == .events {
+      return object.process.map { "child process \(process($0)), which was started in it" }
+    }
+    guard object.others == 0 else { return nil }
+    let path = object.path.map { SafeText.terminal($0) }
+    let who = object.process.map { process($0) }
+    switch object.kind {
+    case .pipe:
+      let end = object.isWriting ? "reading" : "writing"
+      return (path ?? "a pipe") + (who.map { ", whose \(end) end \($0) has" } ?? "")
+    case .socket:
+      guard let name = object.peer ?? path else { return who.map { "a socket of \($0)" } }
+      return "the socket \(name)" + (who.map { " (\($0))" } ?? "")
+    case .file: return path
+    case .terminal: return "the terminal \(path ?? "")"
+    default: return nil
+    }
+  }
+
+  /// ` at 12.5 MiB, in the kernel's jbd2_log_wait_commit`.
+  private static func details(_ object: WaitObject) -> String {
+    let offset = object.offset.map { " at " + Units.text(bytes: $0) } ?? ""
+    return offset + kernel(object)
+  }
+
+  private static func kernel(_ object: WaitObject) -> String {
+    object.kernelFunction.map { " (in the kernel: \(SafeText.terminal($0)))" } ?? ""
   }
 
   /// A call on an object that is no lock in memory.
@@ -44,7 +83,7 @@ enum WaitWords {
     switch object.kind {
     case .lock: return "waiting for a lock"
     case .join: return "waiting for another thread to end"
-    case .file: return "in \(call) of \(path ?? "a file")\(others)"
+    case .file: return "in \(call) of \(path ?? "a file")\(others)\(details(object))"
     case .fileLock:
       let holder = object.process.map { " held by \(process($0))" } ?? ""
       return "waiting for a lock on \(path ?? "a file")\(holder)"
@@ -62,9 +101,18 @@ enum WaitWords {
     case .terminal: return "in \(call) of the terminal \(path ?? "")"
     case .sleep: return "sleeping"
     case .signal: return "waiting for a signal"
-    case .events: return "waiting for events in \(call)"
-    case .other: return "in \(call)"
+    case .events: return events(call, object, path)
+    case .other: return "in \(call)\(kernel(object))"
     }
+  }
+
+  private static func events(_ call: String, _ object: WaitObject, _ path: String?) -> String {
+    if let count = object.operations, count > 0 {
+      let file = path.map { " with \($0)" } ?? ""
+      return "waiting for \(Counted.text(count, "operation")) of an io_uring\(file)"
+    }
+    let child = object.process.map { ", with child process \(process($0)) started meanwhile" } ?? ""
+    return "waiting for events in \(call)\(child)"
   }
 
   private static func socket(_ call: String, _ object: WaitObject, _ path: String?) -> String {

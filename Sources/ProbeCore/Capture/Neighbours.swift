@@ -33,6 +33,20 @@ struct Neighbours {
     return result
   }
 
+  /// The newest child that was started since then, to within a clock tick; nil where there is none.
+  func child(startedSince begin: Instant) -> NeighbourProcess? {
+    // CLOCK_BOOTTIME is 7; starttime of stat is in its ticks.
+    guard let newest = children.last, let boot = Clock.time(of: 7),
+      let bytes = try? InputFile.read("/proc/\(newest)/stat", limit: 4096),
+      let stat = try? TaskStat(bytes.span)
+    else { return nil }
+    let tick = 1_000_000_000 / Int64(max(1, HostInfo.clockTicksPerSecond))
+    let started = Nanoseconds(Int64(clamping: stat.startTicks).saturatedMultiplying(by: tick))
+    let age = Clock.now() - begin
+    guard boot - started <= age + Nanoseconds(tick) else { return nil }
+    return Self.process(newest)
+  }
+
   private static func children(_ pid: ProcessID, _ tid: ThreadID) -> [ProcessID] {
     guard let bytes = try? InputFile.read("/proc/\(pid)/task/\(tid)/children", limit: 64 << 10)
     else { return [] }

@@ -6,7 +6,14 @@ final class SocketPeers {
     var address: String?
     var path: String?
     var process: NeighbourProcess?
+    /// The other end is on this machine, or may be one day, so that its process may be found next time:
+    /// a connection that nobody has accepted yet, one that is being made, a search that took too long.
+    var isOpen = false
+    var tries = 0
   }
+
+  /// So often a process that was not found is looked for. Chosen: each may walk the table again.
+  private static let tryLimit = 3
 
   /// Longer tables are not searched. Chosen: 1700 sockets.
   private static let tableLimit = 256 << 10
@@ -14,7 +21,7 @@ final class SocketPeers {
 
   private let pid: ProcessID
   private let began = Clock.now()
-  /// By inode; a connection's other end never changes.
+  /// By inode; a connection's other end never changes, but its owner may.
   private var known: [UInt64: Peer] = [:]
   private var spent = Nanoseconds.zero
 
@@ -22,16 +29,12 @@ final class SocketPeers {
 
   /// Adds address and process, as far as they can be learnt.
   func describe(_ inode: UInt64, seenFrom tid: ThreadID, _ object: inout WaitObject) {
-    let peer: Peer?
-    if let old = known[inode] {
-      peer = old
-    } else {
-      peer = find(inode, tid)
-      // One without a process may get one: a connection that is being made.
-      if let peer, peer.process != nil || peer.address != nil {
-        if known.count >= Self.knownLimit { known.removeAll() }
-        known[inode] = peer
-      }
+    var peer = known[inode]
+    if peer?.isOpen ?? true, peer?.tries ?? 0 < Self.tryLimit, var found = find(inode, tid) {
+      found.tries = (peer?.tries ?? 0) + 1
+      if known.count >= Self.knownLimit { known.removeAll() }
+      known[inode] = found
+      peer = found
     }
     guard let peer else { return }
     object.peer = object.peer ?? peer.address
@@ -44,9 +47,10 @@ final class SocketPeers {
     if let answer = UnixPeers.ask(inode) {
       guard answer.peer != 0 else { return nil }
       let name = UnixPeers.ask(answer.peer)?.name
+      let process = Neighbours(pid, tid).holder(of: "socket:[\(answer.peer)]", .any)
       return Peer(
-        address: nil, path: name.flatMap { SocketText.unixPath($0[...]) },
-        process: Neighbours(pid, tid).holder(of: "socket:[\(answer.peer)]", .any))
+        path: name.flatMap { SocketText.unixPath($0[...]) }, process: process,
+        isOpen: process == nil)
     }
     // To walk the kernel's table takes 1 to 2 ms (measured), however few sockets there are.
     guard spent <= .milliseconds(4) + (Clock.now() - began) / 2000 else { return nil }
@@ -57,9 +61,13 @@ final class SocketPeers {
         let row = NetTable.first(bytes.span, where: { $0 == inode })
       else { continue }
       var peer = Peer(address: row.peer)
-      if let other = NetTable.otherEnd(of: row, in: bytes.span), other.inode != 0 {
-        peer.process = Neighbours(pid, tid).holder(of: "socket:[\(other.inode)]", .any)
+      let other = NetTable.otherEnd(of: row, in: bytes.span)
+      // The number is 0 until the connection is accepted.
+      if let inode = other?.inode, inode != 0 {
+        peer.process = Neighbours(pid, tid).holder(of: "socket:[\(inode)]", .any)
       }
+      // The kernel writes the table in pieces: a line can be missing where others come and go.
+      peer.isOpen = peer.process == nil && (other != nil || row.isLocal || row.state != 1)
       return peer
     }
     return nil

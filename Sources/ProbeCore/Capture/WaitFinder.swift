@@ -26,8 +26,11 @@ struct WaitFinder {
   /// - Parameters:
   ///   - line: its syscall file, as when its stack was taken.
   ///   - at: when that was.
+  ///   - turn: since when it is busy; a child that was started since then may be what it waits for.
   /// - Returns: nil where it does not wait in a call, or does not any more.
-  mutating func find(_ tid: ThreadID, _ line: SyscallLine, at: Instant) -> FoundWait? {
+  mutating func find(
+    _ tid: ThreadID, _ line: SyscallLine, at: Instant, turn: Instant? = nil
+  ) -> FoundWait? {
     guard case .inside(let call) = line else { return nil }
     let wait = describe(call)
     var object: WaitObject
@@ -35,8 +38,12 @@ struct WaitFinder {
       object = known.object
     } else {
       object = WaitObjects(pid, tid, sockets).object(of: wait, call, withNeighbours: true)
+      if object.kind == .events, let turn {
+        object.process = Neighbours(pid, tid).child(startedSince: turn)
+      }
       known = (tid, call, object)
     }
+    WaitObjects(pid, tid, sockets).addDetails(to: &object, of: wait, call)
     // Another owner may have another kind of lock to tell; the rest stays.
     object.lock = wait.lock ?? object.lock
     var reading = WaitReading(tid: tid, at: at, call: wait.call, object: object)

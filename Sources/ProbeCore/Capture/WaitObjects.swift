@@ -98,6 +98,40 @@ struct WaitObjects {
     return object
   }
 
+  private static let movers: Set<String> = ["read", "readv", "write", "writev", "getdents64"]
+  /// Their place is an argument.
+  private static let placed: Set<String> = ["pread64", "preadv", "pwrite64", "pwritev"]
+
+  /// What changes while the object is the same: the place in a file, the kernel's function, the
+  /// operations of a ring. Sources: fdinfo, wchan.
+  func addDetails(
+    to object: inout WaitObject, of wait: DumpedThread.Wait, _ call: SyscallLine.Call
+  ) {
+    switch object.kind {
+    case .file:
+      if Self.placed.contains(wait.call) {
+        object.offset = call.arguments.fourth
+      } else if Self.movers.contains(wait.call), let first = wait.descriptors.first {
+        object.offset = info(first.number)?.position
+      }
+      object.kernelFunction = KernelPlace.function(pid, tid)
+    case .other: object.kernelFunction = KernelPlace.function(pid, tid)
+    case .events:
+      guard wait.call == "io_uring_enter", let ring = wait.descriptors.first,
+        let info = info(ring.number)
+      else { return }
+      object.operations = info.operations
+      // Which of several they are for is not told.
+      if info.files.count == 1 { object.path = info.files.first }
+    default: break
+    }
+  }
+
+  private func info(_ descriptor: Int) -> DescriptorInfo? {
+    (try? InputFile.head(of: "/proc/\(pid)/fdinfo/\(descriptor)", limit: 8192)).map(
+      DescriptorInfo.init)
+  }
+
   private func child(_ number: Int32) -> WaitObject {
     var object = WaitObject(.child)
     if number > 0 {
@@ -108,6 +142,17 @@ struct WaitObjects {
     object.process = children.last.flatMap { Neighbours.process($0) }
     object.others = max(0, children.count - 1)
     return object
+  }
+}
+
+/// Where in the kernel a thread waits.
+enum KernelPlace {
+  /// wchan; nil where the kernel does not tell (it then says 0) or the thread runs.
+  static func function(_ pid: ProcessID, _ tid: ThreadID) -> String? {
+    guard let bytes = try? InputFile.read("/proc/\(pid)/task/\(tid)/wchan", limit: 256),
+      !bytes.isEmpty, bytes != [UInt8(ascii: "0")]
+    else { return nil }
+    return SafeText.decode(bytes)
   }
 }
 

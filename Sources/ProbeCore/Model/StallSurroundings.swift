@@ -14,6 +14,12 @@ public struct StallSurroundings: Sendable, Equatable {
   public var stolen: Nanoseconds?
   /// Time in which the control group was held back by its quota; never more than `length`.
   public var throttled: Nanoseconds?
+  /// Time in which threads waited for memory (PSI): any of the machine's, any of the control group's; nil where
+  /// the kernel does not tell. Never more than `length`.
+  public var memoryShortage: Nanoseconds?
+  public var groupMemoryShortage: Nanoseconds?
+  /// 0 to 1: how much of the machine's memory the target held.
+  public var memoryShare: Double?
   /// Of the thread, over the whole stall.
   public var minorFaults: UInt64?
   public var majorFaults: UInt64?
@@ -46,6 +52,26 @@ public struct StallSurroundings: Sendable, Equatable {
 }
 
 extension StallSurroundings {
+  /// 0 to 1: the part of the time in which memory was short.
+  public var shortShare: Double {
+    guard let memoryShortage, length > .zero else { return 0 }
+    return min(1, memoryShortage.inSeconds / length.inSeconds)
+  }
+
+  /// Memory was short for the control group, and for nobody else: its limit was reached.
+  public var isGroupShort: Bool {
+    guard let memoryShortage, let groupMemoryShortage, groupMemoryShortage > .zero else {
+      return false
+    }
+    return groupMemoryShortage.inSeconds >= 0.8 * memoryShortage.inSeconds
+  }
+
+  /// 0 to 1: of waiting for pages, what others are to blame for: the rest of what fills the memory, or a limit
+  /// that was set for the program.
+  public var foreignShareOfPaging: Double {
+    shortShare * (isGroupShort ? 1 : 1 - min(1, max(0, memoryShare ?? 0)))
+  }
+
   /// The parts with the time in which the control group was held back, which else shows as run-queue
   /// delay or, where the kernel takes such threads off their queue, as nothing; more than a tenth of a second
   /// of that looks as if it was stopped.
@@ -73,6 +99,8 @@ extension StallSurroundings {
     out.put(threadCPU)
     for time in [machineCPU, stolen, throttled] { out.put(optional: time) { $0.put($1) } }
     for count in [minorFaults, majorFaults] { out.put(optional: count) { $0.put($1) } }
+    for time in [memoryShortage, groupMemoryShortage] { out.put(optional: time) { $0.put($1) } }
+    out.put(optional: memoryShare) { $0.put($1) }
   }
 
   init(from reader: inout ByteReader) throws(WireError) {
@@ -84,5 +112,8 @@ extension StallSurroundings {
     throttled = try reader.optional { (r) throws(WireError) in try r.nanoseconds() }
     minorFaults = try reader.optional { (r) throws(WireError) in try r.unsigned() }
     majorFaults = try reader.optional { (r) throws(WireError) in try r.unsigned() }
+    memoryShortage = try reader.optional { (r) throws(WireError) in try r.nanoseconds() }
+    groupMemoryShortage = try reader.optional { (r) throws(WireError) in try r.nanoseconds() }
+    memoryShare = try reader.optional { (r) throws(WireError) in try r.double() }
   }
 }

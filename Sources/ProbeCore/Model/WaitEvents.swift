@@ -37,8 +37,23 @@ public struct WaitObject: Sendable, Equatable {
   public var isWriting = false
   /// How many other objects of the kind it waits for at the same time.
   public var others = 0
+  /// Where in the file it reads or writes, in bytes; nil where that is not known.
+  public var offset: UInt64?
+  /// The function of the kernel in which it waits (wchan), where that says more than the call.
+  public var kernelFunction: String?
+  /// Operations of an io_uring that it waits for.
+  public var operations: Int?
 
   public init(_ kind: Kind) { self.kind = kind }
+
+  /// The same object, wherever in it.
+  func isSame(as other: WaitObject) -> Bool {
+    var (one, two) = (self, other)
+    (one.offset, two.offset) = (nil, nil)
+    (one.kernelFunction, two.kernelFunction) = (nil, nil)
+    (one.operations, two.operations) = (nil, nil)
+    return one == two
+  }
 }
 
 /// Another process on this machine, as far as it has to do with a wait.
@@ -112,6 +127,9 @@ extension WaitObject {
     out.put(optional: lock) { $0.put($1) }
     out.put(isWriting)
     out.put(others)
+    out.put(optional: offset) { $0.put($1) }
+    out.put(optional: kernelFunction) { $0.put($1) }
+    out.put(optional: operations) { $0.put($1) }
   }
 
   init(from reader: inout ByteReader) throws(WireError) {
@@ -125,6 +143,9 @@ extension WaitObject {
     lock = try reader.optional { (r) throws(WireError) in try r.string() }
     isWriting = try reader.bool()
     others = try reader.int()
+    offset = try reader.optional { (r) throws(WireError) in try r.unsigned() }
+    kernelFunction = try reader.optional { (r) throws(WireError) in try r.string() }
+    operations = try reader.optional { (r) throws(WireError) in try r.int() }
   }
 }
 

@@ -12,6 +12,11 @@ public enum NetTable {
 
     /// `10.0.0.5:5432`, `[::1]:80`; nil for no address.
     public var peer: String? { NetTable.text(remote) }
+
+    /// Both ends have the same address, ports apart, so both are on this machine.
+    public var isLocal: Bool {
+      local.prefix { $0 != UInt8.colon } == remote.prefix { $0 != UInt8.colon }
+    }
   }
 
   /// The first row that fits; what is no row is passed over.

@@ -11,12 +11,22 @@ struct SurroundingsSample: Sendable, Equatable {
   var stolenTicks: UInt64?
   /// Of the control group that was held back most; nil without a quota.
   var throttled: Nanoseconds?
+  /// In which threads waited for memory: any of the machine, and any of the target's control group; nil
+  /// without PSI.
+  var memoryShortage: Nanoseconds?
+  var groupMemoryShortage: Nanoseconds?
+  /// 0 to 1: how much of the machine's memory the target holds.
+  var memoryShare: Double?
 }
 
 /// Reads them for one target.
 struct SurroundingsReader {
   /// Where the control groups of CPUs are mounted; looked for once, when it is first needed.
   private var mounts: (version1: String?, version2: String?)?
+
+  init() {}
+
+  init(version1: String?, version2: String?) { mounts = (version1, version2) }
 
   /// - Parameter thread: the thread's CPU, as the last probe saw it.
   mutating func sample(
@@ -33,13 +43,33 @@ struct SurroundingsReader {
       ].reduce(0) { $0.saturatedAdding($1) }
       sample.stolenTicks = stat.stealTicks
     }
-    sample.throttled = throttled(&source)
+    sample.memoryShortage = Self.shortage(source.root + "/pressure/memory")
+    readGroups(&source, into: &sample)
+    sample.memoryShare = Self.memoryShare(&source)
     return sample
   }
 
-  /// The quota of a group above holds back as well, so each level is asked. Sources: /proc/<pid>/cgroup,
-  /// cpu.stat of the groups.
-  private mutating func throttled(_ source: inout ProcSource) -> Nanoseconds? {
+  private static func shortage(_ path: String) -> Nanoseconds? {
+    guard let bytes = try? InputFile.head(of: path, limit: 512) else { return nil }
+    return (try? Pressure(bytes.span))?.some
+  }
+
+  /// Sources: statm and /proc/meminfo.
+  private static func memoryShare(_ source: inout ProcSource) -> Double? {
+    guard let bytes = try? InputFile.head(of: source.root + "/meminfo", limit: 256),
+      let total = MemoryTotal.parse(bytes.span), total > 0,
+      let count = try? source.readOnce("statm"),
+      let memory = try? StatM(source.buffer.span.extracting(0..<count))
+    else { return nil }
+    let resident = Double(memory.residentPages) * Double(HostInfo.pageSize)
+    return min(1, resident / Double(total))
+  }
+
+  /// The quota of a group above holds back as well, so each level is asked; of memory the innermost level
+  /// that tells. Sources: /proc/<pid>/cgroup, cpu.stat and memory.pressure of the groups.
+  private mutating func readGroups(
+    _ source: inout ProcSource, into sample: inout SurroundingsSample
+  ) {
     let mounts =
       mounts
       ?? (
@@ -49,8 +79,7 @@ struct SurroundingsReader {
     guard mounts.version1 != nil || mounts.version2 != nil,
       let count = try? source.readOnce("cgroup"),
       let groups = try? CGroupPath.parse(source.buffer.span.extracting(0..<count))
-    else { return nil }
-    var most: Nanoseconds?
+    else { return }
     for group in groups {
       let isFirst = group.controllers.contains { $0.elementsEqual("cpu".utf8) }
       guard let mount = group.isVersion2 ? mounts.version2 : isFirst ? mounts.version1 : nil else {
@@ -60,11 +89,14 @@ struct SurroundingsReader {
         if let bytes = try? InputFile.head(of: mount + path + "/cpu.stat", limit: 4096),
           let time = (try? CPUStat(bytes.span))?.throttledTime
         {
-          most = max(most ?? .zero, time)
+          sample.throttled = max(sample.throttled ?? .zero, time)
+        }
+        // The root's is the machine's.
+        if group.isVersion2, sample.groupMemoryShortage == nil, !path.isEmpty {
+          sample.groupMemoryShortage = Self.shortage(mount + path + "/memory.pressure")
         }
       }
     }
-    return most
   }
 
   /// `/a/b`, `/a` and the empty one; at most eight.
@@ -141,6 +173,13 @@ struct SurroundingsWatch {
       // Summed over the run queues of the group, so it can be more than the time that has passed.
       result.throttled = min(result.length, max(.zero, after - before))
     }
+    func shortage(_ path: KeyPath<SurroundingsSample, Nanoseconds?>) -> Nanoseconds? {
+      guard let before = first[keyPath: path], let after = last[keyPath: path] else { return nil }
+      return min(result.length, max(.zero, after - before))
+    }
+    result.memoryShortage = shortage(\.memoryShortage)
+    result.groupMemoryShortage = shortage(\.groupMemoryShortage)
+    result.memoryShare = last.memoryShare
     return result
   }
 }

@@ -86,6 +86,8 @@ final class CaptureDesk: Sendable {
   private static let turnsKept = 8
 
   let inAppPatterns: [String]
+  /// Whether it is looked at what a stalled thread waits for.
+  let takesCauses: Bool
   private let facts = Mutex(Facts())
   /// Held while a thread is captured, and while a watched thread is probed: a probe must not see our
   /// own stop, nor its counters half-way through one.
@@ -94,7 +96,10 @@ final class CaptureDesk: Sendable {
   private let control: WatchControl
   private let queue: EventQueue
 
-  init(control: WatchControl, queue: EventQueue, inAppPatterns: [String]) {
+  init(
+    control: WatchControl, queue: EventQueue, inAppPatterns: [String], takesCauses: Bool = true
+  ) {
+    self.takesCauses = takesCauses
     self.control = control
     self.queue = queue
     self.inAppPatterns = inAppPatterns

@@ -99,14 +99,15 @@ struct CaptureServer: ~Copyable {
     let took = Clock.now() - begin
     let cpu = Clock.threadCPU()
     // A better copy of the same stack brings nothing new.
-    if order.replaces == nil { findWait(&copy, desk) }
+    if order.replaces == nil, desk.takesCauses { findWait(&copy, desk) }
     desk.deliver(copy, took: took + (Clock.threadCPU() - cpu))
   }
 
   /// What the thread waits for and, where that is a lock with a known holder, what that one does.
   private mutating func findWait(_ copy: inout CapturedStack, _ desk: CaptureDesk) {
     guard let line = capturer?.line,
-      var found = finder.find(copy.order.tid, line, at: copy.snapshot.takenAt)
+      var found = finder.find(
+        copy.order.tid, line, at: copy.snapshot.takenAt, turn: copy.order.turn)
     else { return }
     defer { copy.wait = found.reading }
     let chain = found.reading.chain

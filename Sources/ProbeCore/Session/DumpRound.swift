@@ -170,7 +170,7 @@ struct DumpRound: ~Copyable {
     }
     entry.wait = BlockedCall.describe(call, questions)
     if entry.listed.letter == UInt8(ascii: "D") {
-      entry.wait?.kernelFunction = Self.kernelFunction(pid, entry.listed.tid)
+      entry.wait?.kernelFunction = KernelPlace.function(pid, entry.listed.tid)
     }
   }
 
@@ -187,13 +187,5 @@ struct DumpRound: ~Copyable {
       },
       isThread: { known.contains($0) },
       now: { Clock.time(of: Int32(truncatingIfNeeded: $0)) })
-  }
-
-  /// wchan; nil where the kernel does not tell (it then says 0).
-  private static func kernelFunction(_ pid: ProcessID, _ tid: ThreadID) -> String? {
-    guard let bytes = try? InputFile.read("/proc/\(pid)/task/\(tid)/wchan", limit: 256),
-      !bytes.isEmpty, bytes != [UInt8(ascii: "0")]
-    else { return nil }
-    return SafeText.decode(bytes)
   }
 }

@@ -18,6 +18,8 @@ public struct StallSettings: Sendable, Equatable {
   public var observer: LoopObserver?
   /// Whether stacks are taken in stalls.
   public var takesStacks = true
+  /// Whether it is looked at what a stalled thread waits for, who holds that, and what the machine did.
+  public var takesCauses = true
   /// Whether stacks are taken outside of stalls, too, one for each place where a watched thread waits.
   public var takesWaitStacks = false
   /// Patterns of modules that are the program's own; see `InAppRule`.
@@ -128,7 +130,7 @@ struct LoopWatcher {
       frames += emit(loop, &source, into: &out)
       frames += order(loop, into: &out)
       orderWaitStack(loop)
-      loop.watchSurroundings(&source)
+      if settings.takesCauses { loop.watchSurroundings(&source) }
       if tellsOpenStalls, let stall = loop.openStall {
         EventCodec.encode(
           .stallGoesOn(stall, loop.surroundingsSoFar(of: stall, &source)), into: &out)

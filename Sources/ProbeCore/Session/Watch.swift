@@ -33,7 +33,9 @@ public struct Watch: ~Copyable {
     self.signals = signals
     desk = configuration.stalls.flatMap { stalls in
       stalls.takesStacks
-        ? CaptureDesk(control: control, queue: queue, inAppPatterns: stalls.inAppPatterns) : nil
+        ? CaptureDesk(
+          control: control, queue: queue, inAppPatterns: stalls.inAppPatterns,
+          takesCauses: stalls.takesCauses) : nil
     }
     policy = SignalPolicy(isLaunched: isLaunched, sessionLeader: OwnProcess.session)
     limits = Limits(configuration, start: Clock.now())

@@ -25,7 +25,8 @@ struct ConfigFile {
     "budget", "stall-budget", "cpu-budget", "grace", "count-environment", "indeterminate",
     "runs", "warmup", "judge",
     "budget-exit-code", "abort-on-fail", "stall-threshold", "observer", "watch-thread", "watch",
-    "no-stacks", "in-app", "no-stalls", "thread-alarm", "wait-profile", "interval", "rate",
+    "no-stacks", "no-causes", "in-app", "no-stalls", "thread-alarm", "wait-profile", "interval",
+    "rate",
     "children", "pss", "show-command",
     "progress", "color", "verbose",
   ]

@@ -44,7 +44,8 @@ extension OptionTable {
   /// Options that `compare` knows only with `--base` and `--head`.
   static let ofCommands: Set<String> = [
     "runs", "warmup", "max-rounds", "show-output", "interval", "rate", "children",
-    "stall-threshold", "observer", "watch-thread", "watch", "no-stacks", "in-app", "no-stalls",
+    "stall-threshold", "observer", "watch-thread", "watch", "no-stacks", "no-causes", "in-app",
+    "no-stalls",
     "timeout", "kill-after", "progress",
   ]
 }

@@ -43,6 +43,10 @@ extension OptionTable {
       help: "do not look which functions a stalled thread is in"
     ) { bag, _ in bag.watch.stalls.takesStacks = false },
     OptionSpec(
+      short: nil, long: "no-causes", value: .none, commands: runners, group: .stalls,
+      help: "do not look what a stalled thread waits for, and who holds it"
+    ) { bag, _ in bag.watch.stalls.takesCauses = false },
+    OptionSpec(
       short: nil, long: "in-app", value: .text("GLOB"), commands: runners, group: .stalls,
       help: "take these modules for the program's own; repeatable", excludes: ["no-stacks"]
     ) { bag, text in bag.watch.stalls.inAppPatterns.append(text) },

@@ -188,9 +188,11 @@ internal import Testing
     }
   }
 
-  @Test func `built elsewhere and with lines moved a stall keeps its signature, ten times over`()
-    async throws
-  {
+  @Test(arguments: LoopChoiceTests.observers)
+  func `built elsewhere and with lines moved a stall keeps its signature, ten times over`(
+    observer: String
+  ) async throws {
+    try await LoopChoiceTests.need(observer)
     try await Lane.shared {
       let sources = Perfwatch.tests + "/Targets/src"
       let source = Scratch.text(sources + "/mutex_held.c")
@@ -204,7 +206,7 @@ internal import Testing
         ).run(in: folder)
         try #require(built.status == .code(0), "\(built.error)")
         for _ in 0..<5 {
-          let run = try await Watched(folder["mutex_held"], options: Self.options("proc"))
+          let run = try await Watched(folder["mutex_held"], options: Self.options(observer))
           let summary = try run.summary
           let long = summary.stalls.filter { $0.cause.parts.lock.inMilliseconds > 150 }
           #expect(long.count == 2)

@@ -49,6 +49,18 @@ import Testing
     #expect(half.word == "mixed" && abs(half.environment - 0.5) < 0.001)
   }
 
+  @Test func `waiting for pages is the program's, unless memory was short by others`() {
+    var paged = Summary.CauseParts()
+    paged.pageFault = .milliseconds(300)
+    var around = StallSurroundings(stall: 1, length: .milliseconds(300))
+    #expect(blame(paged, 300, around).word == "yours")
+    around.memoryShortage = .milliseconds(300)
+    around.memoryShare = 0.1
+    #expect(blame(paged, 300, around).word == "environment")
+    around.memoryShare = 0.9
+    #expect(blame(paged, 300, around).word == "yours")
+  }
+
   @Test func `what the hypervisor took is the environment's`() {
     var around = StallSurroundings(stall: 1, length: .milliseconds(300))
     around.machineCPU = .milliseconds(100)

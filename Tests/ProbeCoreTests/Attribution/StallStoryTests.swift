@@ -15,14 +15,14 @@ import Testing
   private func story(
     _ path: WritableKeyPath<Summary.CauseParts, Nanoseconds>, _ reading: WaitReading?,
     frames: [Summary.Frame] = [], holders: [[Summary.Frame]] = [],
-    surroundings: StallSurroundings? = nil,
+    surroundings: StallSurroundings? = nil, kind: StallKind = .stall,
     change: (inout Summary.CauseParts) -> Void = { _ in }
   ) -> StallStory {
     var parts = Summary.CauseParts()
     parts[keyPath: path] = .milliseconds(300)
     change(&parts)
     let stall = StallReading(
-      id: 1, tid: ThreadID(10), kind: .stall, start: Instant(nanoseconds: 0),
+      id: 1, tid: ThreadID(10), kind: kind, start: Instant(nanoseconds: 0),
       duration: .milliseconds(300), error: .zero, observer: .kernel, certainty: .exact,
       parts: parts)
     let stack = Summary.Stack(
@@ -181,6 +181,103 @@ import Testing
       storm.sentence
         == "300 ms touching new memory in fault_in: 51200 page faults, 80 % of its CPU time in the kernel"
     )
+  }
+
+  @Test func `shortage of memory is told with the pages, and of whom`() {
+    var around = StallSurroundings(stall: 1, length: .milliseconds(200))
+    around.majorFaults = 9
+    around.memoryShortage = .milliseconds(160)
+    let machine = story(\.pageFault, nil, frames: [frame("walk")], surroundings: around)
+    #expect(
+      machine.sentence
+        == "300 ms waiting for pages of memory or files in walk: 9 major page faults, "
+        + "while the machine was short of memory (80 % of the time)")
+    around.groupMemoryShortage = .milliseconds(160)
+    #expect(
+      story(\.pageFault, nil, surroundings: around).sentence.contains("its control group was short")
+    )
+    around.memoryShortage = .milliseconds(20)
+    #expect(!story(\.pageFault, nil, surroundings: around).sentence.contains("short"))
+  }
+
+  @Test func `of a file the place in it and in the kernel are told, and make no two waits of one`()
+  {
+    func reading(_ offset: UInt64) -> WaitReading {
+      wait("read", .file) {
+        $0.path = "/data/big"
+        $0.offset = offset
+        $0.kernelFunction = "folio_wait_bit_common"
+      }
+    }
+    #expect(
+      story(\.disk, reading(13_107_200)).sentence
+        == "300 ms in read of /data/big at 12.5 MiB (in the kernel: folio_wait_bit_common)")
+    #expect(reading(1).object.isSame(as: reading(2).object))
+    let unknown = wait("ioctl", .other) { $0.kernelFunction = "drm_wait\u{1b}[2J" }
+    #expect(
+      story(\.otherWait, unknown).sentence == "300 ms in ioctl (in the kernel: drm_wait\\x1b[2J)")
+  }
+
+  @Test func `a ring is told with what it waits for`() {
+    let ring = wait("io_uring_enter", .events) {
+      $0.operations = 2
+      $0.path = "/data/log"
+    }
+    #expect(
+      story(\.otherWait, ring).sentence
+        == "300 ms waiting for 2 operations of an io_uring with /data/log")
+    let empty = wait("io_uring_enter", .events) { $0.operations = 0 }
+    #expect(story(\.otherWait, empty).sentence == "300 ms waiting for events in io_uring_enter")
+  }
+
+  @Test func `a nested wait tells what it is for where that is one thing`() {
+    let process = process
+    func nested(_ reading: WaitReading) -> String {
+      story(\.otherWait, reading, frames: [frame("spawn_and_wait")], kind: .nested).sentence
+    }
+    let child = wait("epoll_pwait", .events) { $0.process = process }
+    #expect(
+      nested(child) == "300 ms in a nested wait in spawn_and_wait for child process peer (pid 99), "
+        + "which was started in it")
+    #expect(story(\.otherWait, child).blocker?.kind == "child")
+    #expect(
+      nested(wait("poll", .socket) { $0.peer = "10.0.0.5:53" })
+        == "300 ms in a nested wait in spawn_and_wait for the socket 10.0.0.5:53")
+    #expect(
+      nested(
+        wait("poll", .socket) {
+          $0.peer = "10.0.0.5:53"
+          $0.others = 2
+        }) == "300 ms in a nested wait in spawn_and_wait")
+    #expect(
+      nested(wait("epoll_wait", .events)) == "300 ms in a nested wait in spawn_and_wait")
+  }
+
+  @Test func `code made at run time is told as that, with what it called`() {
+    func made() -> Summary.Frame {
+      Summary.Frame(function: nil, module: "[anon]", offset: "0x1", found: .cfi, inApp: true)
+    }
+    let main = frame("main")
+    #expect(
+      story(\.cpuUser, nil, frames: [made(), made(), main]).sentence
+        == "300 ms computing in code made at run time")
+    #expect(
+      story(\.cpuUser, nil, frames: [frame("gettimeofday", inApp: false), made(), main]).sentence
+        == "300 ms computing in gettimeofday, called by code made at run time")
+    #expect(
+      story(\.cpuUser, nil, frames: [frame("parse"), made(), main]).sentence
+        == "300 ms computing in parse")
+  }
+
+  @Test func `long names are told without their types`() {
+    let name =
+      "v8::internal::(anonymous namespace)::RawMatch<unsigned char>(v8::internal::Isolate*, int, int)"
+    #expect(
+      story(\.cpuUser, nil, frames: [frame(name)]).sentence
+        == "300 ms computing in v8::internal::(anonymous namespace)::RawMatch")
+    #expect(
+      story(\.cpuUser, nil, frames: [frame("app::hold_it(int)")]).sentence
+        == "300 ms computing in app::hold_it(int)")
   }
 
   /// Made by hand: no machine with a swap area was at hand to record one.

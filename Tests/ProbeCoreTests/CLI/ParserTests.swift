@@ -124,6 +124,7 @@ import Testing
       { $0.output.ignoreFiles == ["x"] }
     ),
     ([["--no-stacks"]], { !$0.stalls.takesStacks }),
+    ([["--no-causes"]], { !$0.stalls.takesCauses && $0.stalls.takesStacks }),
     (
       [
         ["-b", "wall<1s", "-bx:cpu.average<80%"],

@@ -18,13 +18,19 @@ enum Launching {
 
   static func target(_ name: String) -> String { targets + "/" + name }
 
-  /// Runs a command by posix_spawn, which passes everything of the calling thread on.
-  static func runPlainly(_ command: [String]) -> ProbeCore.ExitStatus {
+  /// Starts a command by posix_spawn, which passes everything of the calling thread on.
+  static func spawn(_ command: [String]) -> Int32 {
     var pid: pid_t = 0
     let result = unsafe withCStrings(command.map { Array($0.utf8) }) { arguments in
       unsafe posix_spawn(&pid, command[0], nil, nil, arguments.baseAddress!, environ)
     }
     precondition(result == 0, "posix_spawn \(command[0]): \(result)")
+    return pid
+  }
+
+  /// The same, until its end.
+  static func runPlainly(_ command: [String]) -> ProbeCore.ExitStatus {
+    let pid = spawn(command)
     var status: Int32 = 0
     while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
     return status & 0x7f == 0 ? .code(status >> 8 & 0xff) : .signal(status & 0x7f)

@@ -42,6 +42,49 @@ import Testing
     #expect(difference(sample(0, busy: 9), sample(100, busy: 7)).machineCPU == .zero)
   }
 
+  /// The files of this kernel, in a tree of our own: version 2 with memory is in no group that we can have here.
+  @Test func `shortage of memory is read of the machine and of the innermost group that tells`() {
+    let proc = ScratchProc()
+    func pressure(_ some: Int) -> String {
+      "some avg10=2.90 avg60=1.65 avg300=0.76 total=\(some)\n"
+        + "full avg10=0.00 avg60=0.00 avg300=0.05 total=1\n"
+    }
+    proc.makeDirectory("pressure")
+    proc.write("pressure/memory", pressure(900_000))
+    proc.write("meminfo", "MemTotal:        8000 kB\nMemFree: 1 kB\n")
+    proc.write("500/statm", "2000 1000 10 1 0 100 0\n")
+    proc.write("500/cgroup", "5:memory:/other\n0::/app/inner\n")
+    for group in ["", "/app", "/app/inner"] { proc.makeDirectory("cg\(group)") }
+    proc.write("cg/memory.pressure", pressure(7))
+    proc.write("cg/app/memory.pressure", pressure(400_000))
+    var source = proc.source
+    var reader = SurroundingsReader(version1: nil, version2: proc.root + "/cg")
+    let first = reader.sample(&source, thread: .zero)
+    #expect(first.memoryShortage == .milliseconds(900))
+    #expect(first.groupMemoryShortage == .milliseconds(400))
+    #expect(first.memoryShare == 0.5)
+    proc.write("cg/app/inner/memory.pressure", pressure(100_000))
+    #expect(reader.sample(&source, thread: .zero).groupMemoryShortage == .milliseconds(100))
+    // A kernel without PSI.
+    proc.write("pressure/memory", "")
+    proc.write("500/cgroup", "5:memory:/other\n")
+    let without = reader.sample(&source, thread: .zero)
+    #expect(without.memoryShortage == nil && without.groupMemoryShortage == nil)
+    let result = SurroundingsWatch.difference(first, without, stall: 1, tick: .milliseconds(10))
+    #expect(result.memoryShortage == nil && result.shortShare == 0)
+  }
+
+  @Test func `of waiting for pages others have what the target does not hold itself`() {
+    var around = StallSurroundings(stall: 1, length: .milliseconds(200))
+    #expect(around.foreignShareOfPaging == 0)
+    around.memoryShortage = .milliseconds(150)
+    around.memoryShare = 0.2
+    #expect(abs(around.foreignShareOfPaging - 0.75 * 0.8) < 1e-9 && !around.isGroupShort)
+    // All of it was the group's: its limit was reached, which others have set.
+    around.groupMemoryShortage = .milliseconds(140)
+    #expect(around.isGroupShort && abs(around.foreignShareOfPaging - 0.75) < 1e-9)
+  }
+
   @Test func `each level of a control group is asked, the innermost first`() {
     #expect(SurroundingsReader.levels("/a/b/c") == ["/a/b/c", "/a/b", "/a", ""])
     #expect(SurroundingsReader.levels("/") == [""])
