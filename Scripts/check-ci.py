@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ci/ offers is what GitHub and GitLab take, and what Docs/ci.md shows of it is true.
+"""What ci/ offers is what GitHub and GitLab take, and what the pages in Docs show of it is true.
 
 Of the two formats only the part that we use is written down here, so that a key that is spelled wrong
 or stands in the wrong place is found; source: the reference pages of both.
@@ -13,7 +13,8 @@ import yaml
 
 from swiftsource import finish, read, self_test
 
-ACTION, GITLAB, PAGE = 'ci/action.yml', 'ci/gitlab.yml', 'Docs/ci.md'
+ACTION, GITLAB = 'ci/action.yml', 'ci/gitlab.yml'
+PAGES = ('Docs/ci.md', 'Docs/first-ci-job.md')
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_-]*')
 EXPRESSION = re.compile(r'\$\{\{\s*(.*?)\s*\}\}')
 
@@ -149,11 +150,11 @@ def steps_of(value):
     return [step for inner in value for step in steps_of(inner)] if isinstance(value, list) else []
 
 
-def check_page(page, action, gitlab):
+def check_page(page, action, gitlab, file='page'):
     problems = []
     inputs = action['inputs']
     for number, block in enumerate(re.findall(r'```ya?ml\n(.*?)```', page, re.S), 1):
-        where = f'{PAGE}: example {number}'
+        where = f'{file}: example {number}'
         try:
             value = yaml.safe_load(block)
         except yaml.YAMLError as error:
@@ -227,5 +228,6 @@ if __name__ == '__main__':
     action, gitlab = read(ACTION), read(GITLAB)
     found = check_action(action) + check_gitlab(gitlab)
     if not found:
-        found = check_page(read(PAGE), yaml.safe_load(action), yaml.safe_load(gitlab))
+        parsed = yaml.safe_load(action), yaml.safe_load(gitlab)
+        found = [line for page in PAGES for line in check_page(read(page), *parsed, page)]
     finish('check-ci', found)

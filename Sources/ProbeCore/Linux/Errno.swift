@@ -18,8 +18,11 @@ public struct SystemError: Error, Sendable, Equatable {
     self.code = code
   }
 
-  /// The kernel's reason in words, as strerror(3) has it.
-  public var reason: String { unsafe String(cString: strerror(code)) }
+  /// The kernel's reason in words, as strerror(3) has it; that of `InputFile` for a pipe in ours.
+  public var reason: String {
+    if call == "read", code == ENXIO { return "nobody writes to this pipe" }
+    return unsafe String(cString: strerror(code))
+  }
 
   /// ENOENT or ESRCH: what we looked at is gone, which is a normal end and no failure.
   public var isGone: Bool { code == ENOENT || code == ESRCH }

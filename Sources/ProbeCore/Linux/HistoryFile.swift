@@ -46,7 +46,7 @@ struct HistoryFile: ~Copyable {
   }
 
   private static func made(_ path: String) throws(DatabaseError) -> Database {
-    let database = try Database(path, creates: true)
+    let database = try opened(path)
     // Asked for in one transaction: two first users must not both make it.
     try database.run("BEGIN IMMEDIATE")
     guard try isEmpty(database) else {
@@ -59,6 +59,19 @@ struct HistoryFile: ~Copyable {
     // Others may be at it by now, and some file systems cannot: the file is whole all the same.
     _ = try? database.run("PRAGMA journal_mode = WAL")
     return database
+  }
+
+  /// SQLite tries once more for reading only, and then tells of the file that is not there.
+  private static func opened(_ path: String) throws(DatabaseError) -> Database {
+    do throws(DatabaseError) {
+      return try Database(path, creates: true)
+    } catch {
+      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+      guard error.isUnopened, (try? Syscalls.status(path)) == nil,
+        (try? Syscalls.status(folder)) != nil
+      else { throw error }
+      throw DatabaseError(code: error.code, reason: "its folder may not be written to")
+    }
   }
 
   private static func checked(_ path: String) throws(DatabaseError) -> Database {
@@ -128,7 +141,10 @@ struct HistoryFile: ~Copyable {
         hasFailed: row[6].integer != 0,
         verdict: VerdictResult(rawValue: row[7].text ?? "") ?? .none, metrics: [:])
       for pair in try database.run("SELECT key, value FROM metrics WHERE run = ?", [row[0]]) {
-        if let key = pair[0].text, let value = pair[1].real { run.metrics[key] = value }
+        // Others may have written to the file; no figure of ours is infinite.
+        if let key = pair[0].text, let value = pair[1].real, value.isFinite {
+          run.metrics[key] = value
+        }
       }
       for pair in try database.run(
         "SELECT key, value FROM labels WHERE run = ? ORDER BY key", [row[0]])

@@ -155,29 +155,66 @@ public enum InputFile {
     return buffer
   }
 
-  /// The file's bytes.
+  /// How long a named pipe may be without a writer. Chosen: who fills it is started together with us.
+  public static let patience = Nanoseconds.seconds(10)
+
+  /// The file's bytes; of a pipe or a terminal all until its end.
   ///
-  /// - Parameter limit: a larger file is refused with EFBIG instead of filling the memory.
-  public static func read(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
-    let file = try Syscalls.open(path, flags: O_RDONLY | O_NOCTTY)
-    guard !(try Syscalls.status(file.raw)).isDirectory else {
+  /// - Parameters:
+  ///   - limit: a larger file is refused with EFBIG instead of filling the memory.
+  ///   - patience: a named pipe that nobody opens for writing is refused with ENXIO after this long.
+  /// - Throws: also EINTR, when a signal of `SignalChannel.ends` came while it was waited for bytes: it
+  ///   may be blocked, and without that nobody could end us.
+  public static func read(
+    _ path: String, limit: Int = 1 << 30, patience: Nanoseconds = patience
+  ) throws(SystemError) -> [UInt8] {
+    let file = try Syscalls.open(path, flags: O_RDONLY | O_NOCTTY | O_NONBLOCK)
+    let status = try Syscalls.status(file.raw)
+    guard !status.isDirectory else {
       throw SystemError(call: "read", object: path, code: EISDIR)
     }
     var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 13)
+    // Opened without waiting, a pipe that nobody writes to yet reads like one that is at its end.
+    var mayBeUnopened = status.isPipe
+    let end = Clock.now() + patience
     while true {
       let count: Int
       do {
         count = try Syscalls.read(file.raw, into: &buffer)
+      } catch  where error.code == EAGAIN {
+        mayBeUnopened = false
+        _ = try isReadable(file.raw, path)
+        continue
       } catch {
         throw SystemError(call: "read", object: path, code: error.code)
       }
-      if count == 0 { return content }
+      if count == 0 {
+        guard mayBeUnopened else { return content }
+        // Ready: somebody has written by now, or has been there and is gone.
+        mayBeUnopened = try !isReadable(file.raw, path)
+        if mayBeUnopened, Clock.now() >= end {
+          throw SystemError(call: "read", object: path, code: ENXIO)
+        }
+        continue
+      }
       guard content.count + count <= limit else {
         throw SystemError(call: "read", object: path, code: EFBIG)
       }
       content.append(contentsOf: buffer[..<count])
     }
+  }
+
+  /// Whether a read would not wait; looks for a tenth of a second.
+  private static func isReadable(
+    _ descriptor: Int32, _ path: String
+  ) throws(SystemError) -> Bool {
+    if SignalChannel.pendingEnd != nil {
+      throw SystemError(call: "read", object: path, code: EINTR)
+    }
+    var set = PollSet([descriptor])
+    set.wait(.milliseconds(100))
+    return set.isReady(0)
   }
 }
 

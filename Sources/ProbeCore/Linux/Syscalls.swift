@@ -186,6 +186,7 @@ struct FileStatus {
 
   var isRegular: Bool { mode & S_IFMT == S_IFREG }
   var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+  var isPipe: Bool { mode & S_IFMT == S_IFIFO }
 }
 
 extension timespec {

@@ -67,7 +67,7 @@ extension OptionTable {
       help: "compare (history: show) this metric, instead of the usual ones; repeatable"
     ) { bag, text throws(ValueProblem) in bag.metrics.append(try Values.metric(text)) },
     OptionSpec(
-      short: nil, long: "config", value: .file, commands: judges, group: .budgets,
+      short: nil, long: "config", value: .file, commands: judges + [.compare], group: .budgets,
       help: "read options from FILE instead of the perfwatch.json that is found"
     ) { bag, text throws(ValueProblem) in bag.configPath = try Values.file(text) },
     OptionSpec(

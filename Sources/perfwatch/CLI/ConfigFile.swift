@@ -23,6 +23,7 @@ struct ConfigFile {
   /// Options that a file may set, in the order of `--print-config`.
   static let names = [
     "budget", "stall-budget", "cpu-budget", "grace", "count-environment", "indeterminate",
+    "max-regression",
     "runs", "warmup", "judge",
     "budget-exit-code", "abort-on-fail", "stall-threshold", "observer", "watch-thread", "watch",
     "no-stacks", "no-causes", "in-app", "no-stalls", "thread-alarm", "wait-profile", "interval",
@@ -50,8 +51,11 @@ struct ConfigFile {
         message: "\(shown): line \(root.line): an object is expected, as in {\"grace\": \"2s\"}")
     }
     var settings: [Setting] = []
-    for member in members where member.key != "$schema" {
+    for (index, member) in members.enumerated() where member.key != "$schema" {
       do throws(ValueProblem) {
+        if let former = members[..<index].first(where: { $0.key == member.key }) {
+          throw ValueProblem(why: "it is set in line \(former.line) already")
+        }
         settings += try Self.settings(member)
       } catch {
         let key = SafeText.terminal(member.key)

@@ -10,23 +10,21 @@ enum CompareCommand {
       let base = try summaries(request.base)
       let head = try summaries(request.head)
       let comparison = RunComparison(base: base, head: head, gates: request.gates)
-      var text: [UInt8]
-      if request.isJSON {
-        do {
-          text = try OrderedJSONEncoder().encode(comparison)
-        } catch {
-          throw WatchError("cannot write the comparison: \(SafeText.terminal("\(error)"))")
-        }
-      } else {
-        let style = Console.style(1, request.color)
-        text = Array(ComparisonText.render(comparison, style: style).utf8)
-      }
-      guard Console.out(text) else { return ExitCode.unreadableInput }
+      let bytes = try bytes(comparison, request, Console.style(1, request.color))
+      guard Console.out(bytes) else { return ExitCode.unreadableInput }
       return code(comparison.result, request.indeterminate)
     } catch {
       Console.fail(error.message)
       return ExitCode.unreadableInput
     }
+  }
+
+  /// What is printed.
+  static func bytes(
+    _ comparison: RunComparison, _ request: CompareRequest, _ style: TextStyle
+  ) throws(WatchError) -> [UInt8] {
+    if request.isJSON { return try Console.json(comparison) }
+    return Array(ComparisonText.render(comparison, style: style).utf8)
   }
 
   static func code(_ result: MetricChange.Result, _ policy: IndeterminatePolicy) -> Int32 {

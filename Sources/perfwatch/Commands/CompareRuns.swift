@@ -110,13 +110,7 @@ extension CompareRuns {
     do {
       var runs = try CompareRuns(request)
       let comparison = try runs.comparison()
-      let bytes: [UInt8]
-      if request.isJSON {
-        bytes = try OrderedJSONEncoder().encode(comparison)
-      } else {
-        let text = ComparisonText.render(comparison, style: runs.style(request.color))
-        bytes = Array(text.utf8)
-      }
+      let bytes = try CompareCommand.bytes(comparison, request, runs.style(request.color))
       guard runs.write(bytes) else { return ExitCode.unreadableInput }
       return CompareCommand.code(comparison.result, request.indeterminate)
     } catch let Failure.signal(signal) {

@@ -21,9 +21,6 @@ enum ConfigSearch {
 
   private static func read(_ path: String) throws(ConfigFile.Problem) -> ConfigFile {
     let shown = SafeText.terminal(path)
-    guard WorkingFolder.isFile(path) else {
-      throw ConfigFile.Problem(message: "cannot read the configuration \(shown): no such file")
-    }
     do {
       return try ConfigFile(path: path, try InputFile.read(path, limit: ConfigFile.largest))
     } catch let error as SystemError {

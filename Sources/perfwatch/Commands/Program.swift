@@ -27,8 +27,8 @@ enum Program {
       }
     } catch let error as ConfigFile.Problem {
       Console.fail(error.message)
-      return words.first == CommandName.check.rawValue
-        ? ExitCode.unreadableInput : ExitCode.failure
+      let command = words.first.flatMap { CommandName(rawValue: $0) }
+      return command.map { CommandTable.spec($0).usageExitCode } ?? ExitCode.failure
     } catch let error as UsageError {
       if let topic = error.help {
         Console.error(HelpText.render(topic))
@@ -92,6 +92,15 @@ enum Console {
     } catch {
       fail("cannot write to stdout: \(error.reason)")
       return false
+    }
+  }
+
+  /// A result as JSON, for `out`.
+  static func json(_ value: some Encodable) throws(WatchError) -> [UInt8] {
+    do {
+      return try OrderedJSONEncoder().encode(value)
+    } catch {
+      throw WatchError("cannot write the result as JSON: \(SafeText.terminal("\(error)"))")
     }
   }
 

@@ -227,9 +227,12 @@ internal import Testing
       #expect(finished.error.split(separator: "\n").count == 1)
       #expect(finished.output.isEmpty)
       #expect(try await Self.run(["check", "x"], in: folder).status == .code(2))
-      let absent = try await Self.run(["run", "--config", "no", "/bin/true"], in: folder)
-      #expect(absent.status == .code(125))
-      #expect(absent.error.contains("no such file"))
+      for (name, hint) in [("no", "No such file"), ("/", "directory"), ("/dev/null", "line 1")] {
+        let chosen = try await Self.run(["run", "--config", name, "/bin/true"], in: folder)
+        #expect(chosen.status == .code(125), "\(name)")
+        #expect(chosen.error.contains(hint), "\(chosen.error)")
+        #expect(chosen.error.split(separator: "\n").count == 1, "\(chosen.error)")
+      }
     }
   }
 
@@ -239,11 +242,12 @@ internal import Testing
       let text = """
         {"budget": ["ui: warn: stall.longest<250ms", "cpu.sustained<80%/10s", "exit.code==0"],
         "grace": "2s", "count-environment": true, "indeterminate": "fail", "watch": "loops",
-        "stall-threshold": "100ms", "in-app": "libx*", "budget-exit-code": 3}
+        "stall-threshold": "100ms", "in-app": "libx*", "budget-exit-code": 3, "max-regression": "7.5%", "runs": 1}
         """
       for (config, isGood) in [
         (text, true), ("{\"grase\": \"2s\"}", false), ("{\"grace\": 2}", false),
         ("{\"grace\": \"2\"}", false), ("{\"budget\": [\"wall\"]}", false),
+        ("{\"max-regression\": \"7\"}", false),
         ("{\"budget-exit-code\": 0}", false), ("{\"summary\": \"x\"}", false),
       ] {
         let folder = try Scratch()

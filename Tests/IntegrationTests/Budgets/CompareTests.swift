@@ -41,6 +41,41 @@ internal import Testing
       let json = try JSONReader.read(try await compare(more, ["--json"]).output)
       #expect(json["result"]?.text == "worse")
       #expect(json["schema"]?.text == "perfwatch.comparison/1")
+      for head in [more, noisy, base] {
+        try folder.write("json", try await compare(head, ["--json"]).output)
+        try await ExportTests.validate(
+          "json", folder["json"], Perfwatch.repository + "/Docs/comparison.schema.json", in: folder)
+      }
+    }
+  }
+
+  @Test func `perfwatch.json counts for comparisons, too, and the command line beats it`()
+    async throws
+  {
+    try await Lane.shared {
+      let run = try await Watched("/bin/true")
+      let (folder, summary) = (run.folder, try run.summary)
+      let base = try Self.files("b", [1, 1.01, 0.99, 1.02, 0.98], of: summary, in: folder)
+      let more = try Self.files("m", [1.08, 1.09, 1.07, 1.1, 1.06], of: summary, in: folder)
+      // What is about watching does not stand in the way of files.
+      let config = "{'max-regression': '10%', budget: 'wall<1ns', runs: 3, 'stall-threshold': '1s'}"
+      try folder.write("perfwatch.json", Array(config.utf8))
+      func compare(_ options: [String] = []) async throws -> Finished {
+        try await ConfigTests.run(["compare", base, more] + options, in: folder)
+      }
+      let lenient = try await compare()
+      #expect(lenient.status == .code(0), "\(lenient.error)\(lenient.text)")
+      #expect(try await compare(["--max-regression", "5%"]).status == .code(1))
+      try folder.write("bad", Array("{'max-regression': 5}".utf8))
+      let bad = try await compare(["--config", "bad"])
+      #expect(bad.status == .code(2))
+      #expect(bad.error.contains("bad: line 1: max-regression: text is expected"), "\(bad.error)")
+      // Commands run as often as the file says, and are watched as it says.
+      let both = try await ConfigTests.run(
+        ["compare", "--base", "/bin/true", "--head", "/bin/true", "--warmup", "0"]
+          + ["--max-rounds", "3", "--json"], in: folder)
+      let json = try JSONReader.read(both.output)
+      #expect(json["baseRuns"]?.double == 3, "\(both.error)")
     }
   }
 

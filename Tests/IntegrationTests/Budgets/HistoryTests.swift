@@ -43,6 +43,10 @@ internal import Testing
       #expect(text.text.contains("cpu.seconds"))
       // No loop was there to judge.
       #expect(!text.text.contains("stall.longest"), "\(text.text)")
+      let all = try await Perfwatch.command(["history", path, "--json"]).run(in: folder)
+      try folder.write("json", all.output)
+      try await ExportTests.validate(
+        "json", folder["json"], Perfwatch.repository + "/Docs/history.schema.json", in: folder)
       let words = ["history", path, "--label", "n=1", "--program", "true", "--json"]
       let json = try JSONReader.read(try await Perfwatch.command(words).run(in: folder).output)
       let runs = json["programs"]?.elements?.first?["runs"]?.elements ?? []
@@ -130,6 +134,37 @@ internal import Testing
         #expect(shown.status == .code(2))
         #expect(shown.error.contains(hint), "\(shown.error)")
       }
+    }
+  }
+
+  @Test(.enabled(if: Process.isRoot, "another user needs root to become"))
+  func `who may only read the file or its folder is told so, and can read`() async throws {
+    let nobody = ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    try await Lane.shared {
+      let folder = try Scratch()
+      let place = folder["place"]
+      let path = place + "/h.db"
+      func shell(_ text: String) async throws {
+        let done = try await Command(["/bin/sh", "-c", text]).run(in: folder)
+        #expect(done.status == .code(0), "\(done.error)")
+      }
+      // A copy that nobody's working directory keeps others from.
+      let words = nobody + [folder["perfwatch"]]
+      try await shell("mkdir \(place) && cp \(Perfwatch.path) \(folder["perfwatch"])")
+      #expect(try await Self.record(to: path, in: folder).status == .code(0))
+      try await shell("chmod 0444 \(path); chmod 0555 \(place)")
+      for (name, hint) in [("h.db", "may only be read"), ("new.db", "may not be written to")] {
+        let file = place + "/" + name
+        let written = try await Command(
+          words + ["run", "-q", "--history", file, "/bin/echo", "started"]
+        ).run(in: folder)
+        #expect(written.status == .code(125) && written.output.isEmpty, "\(name)")
+        #expect(written.error.contains(hint), "\(written.error)")
+        #expect(written.error.split(separator: "\n").count == 1, "\(written.error)")
+      }
+      let read = try await Command(words + ["history", path]).run(in: folder)
+      #expect(read.status == .code(0), "\(read.error)")
+      try await shell("rm -r \(place)")
     }
   }
 

@@ -142,4 +142,32 @@ import Testing
     #expect(count.limit == 1.1)
     #expect(!rules.contains { $0.metric == "wall" })
   }
+
+  @Test func `the JSON fits its schema, and the schema notices what does not`() throws {
+    let base = [1.0, 1.01, 0.99, 1.02, 0.98].map { Self.run(cpu: $0) }
+    var head = base.map { _ in Self.run(cpu: 1.1, stall: 900) }
+    for index in head.indices { head[index].threads.peak = nil }
+    let encoder = OrderedJSONEncoder(isIndented: false)
+    var all = [
+      Self.compare(base, head), Self.compare([base[0]], [head[0]]),
+      Self.compare(base, base) { $0.metrics = ["pss.end"] },
+    ]
+    all[0].signatures = SignatureChange.samples
+    all[1].signaturesMissing = "not all runs have grouped their stalls"
+    #expect(Set(all[0].metrics.map(\.result)).isSuperset(of: [.worse, .same]))
+    var lines: [UInt8] = []
+    for one in all { lines += try encoder.encode(one) + Array("\n".utf8) }
+    let schema = "comparison.schema.json"
+    #expect(try SummarySchemaTests.python("check", lines, schema: schema) == [])
+    #expect(
+      try SummarySchemaTests.python("strict", encoder.encode(all[0]), schema: schema) == [])
+  }
+}
+
+extension SignatureChange {
+  fileprivate static let samples = [
+    SignatureChange(
+      signature: "long_work>main", title: "in long_work", kind: .worse, base: .milliseconds(300),
+      head: .milliseconds(900))
+  ]
 }

@@ -120,4 +120,36 @@ import Testing
     summary.exit.code = 3
     #expect(HistoryRun(summary, origin: RunOrigin(), verdict: .pass).hasFailed)
   }
+
+  @Test func `the JSON fits its schema, and the schema notices what does not`() throws {
+    var runs = Self.history()
+    runs[1].origin = RunOrigin()
+    runs[2].metrics["cpu.seconds"] = nil
+    let trends = HistoryTrends(runs)
+    #expect(trends.programs.contains { $0.metrics.contains { $0.change != nil } })
+    let encoder = OrderedJSONEncoder(isIndented: false)
+    let line = try encoder.encode(trends) + Array("\n".utf8)
+    let empty = try encoder.encode(HistoryTrends([], metrics: ["wall"])) + Array("\n".utf8)
+    let schema = "history.schema.json"
+    #expect(try SummarySchemaTests.python("check", line + empty, schema: schema) == [])
+    // Damages every value by itself: the last run and the figures that change will do.
+    var small = trends
+    small.programs = small.programs.suffix(1).map { program in
+      var program = program
+      program.runs = program.runs.suffix(1).map { run in
+        var run = run
+        run.labels["runner"] = "large"
+        return run
+      }
+      program.metrics = program.metrics.filter { $0.change != nil }.prefix(1).map { trend in
+        var trend = trend
+        trend.values = trend.values.suffix(2)
+        return trend
+      }
+      return program
+    }
+    #expect(small.programs[0].metrics.count == 1)
+    #expect(
+      try SummarySchemaTests.python("strict", encoder.encode(small), schema: schema) == [])
+  }
 }

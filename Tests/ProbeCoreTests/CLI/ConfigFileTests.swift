@@ -78,6 +78,7 @@ import Testing
       ("{budget: [3]}", "text is expected"),
       ("{summary: \"x\"}", "only be given on the command line"),
       ("{\"abort-on-fail\": \"yes\"}", "true or false"), ("{grace: [\"1s\"]}", "only one value"),
+      ("{grace: '1s',\n'grace': '2s'}", "line 2: grace: it is set in line 1 already"),
       ("{", "line 1: the file ends"), ("{\"budget-exit-code\": 0}", "from 1 to 255"),
     ])
   func `an error says file, line and key`(text: String, hint: String) {

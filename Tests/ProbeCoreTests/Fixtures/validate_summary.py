@@ -21,7 +21,8 @@ except ImportError:
 
 # Objects whose keys are data.
 MAPS = ("metrics", "observer.capabilities",
-        "repeats.runs[].metrics", "repeats.runs[].observer.capabilities")
+        "repeats.runs[].metrics", "repeats.runs[].observer.capabilities",
+        "programs[].runs[].labels")
 
 
 def places(value, path=""):

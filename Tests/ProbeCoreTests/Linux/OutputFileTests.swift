@@ -158,6 +158,33 @@ final class OutputFileTests {
     #expect(names() == ["a"])
   }
 
+  @Test func `a pipe is read to its end, also from a writer that takes its time`() throws {
+    let path = "\(folder)/fifo"
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    for script in ["printf ab > fifo", "sleep 0.4; { printf a; sleep 0.3; printf b; } > fifo"] {
+      let writer = "cd '\(folder)' && { { \(script); } & } 2>/dev/null"
+      #expect(Launching.runPlainly(["/bin/sh", "-c", writer]) == .code(0))
+      #expect(try InputFile.read(path) == Array("ab".utf8))
+    }
+    // Opened and closed without a byte: an empty file, at once.
+    let empty = "cd '\(folder)' && { { sleep 0.3; : > fifo; } & }"
+    #expect(Launching.runPlainly(["/bin/sh", "-c", empty]) == .code(0))
+    #expect(try InputFile.read(path).isEmpty)
+  }
+
+  @Test func `a pipe that nobody writes to is given up`() throws {
+    let path = "\(folder)/fifo"
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    var error: SystemError?
+    do throws(SystemError) {
+      _ = try InputFile.read(path, patience: .milliseconds(150))
+    } catch let failure {
+      error = failure
+    }
+    #expect(error == SystemError(call: "read", object: path, code: ENXIO))
+    #expect(error?.reason == "nobody writes to this pipe")
+  }
+
   @Test func `a file is read whole, up to the limit`() throws {
     try put("in", String(repeating: "x", count: 200_000))
     #expect(try InputFile.read("\(folder)/in").count == 200_000)
