@@ -44,4 +44,19 @@ struct Opening: Sendable {
       startTicks: ticks)
     write(target, at: start, cpuBefore: launched.base, notices: notices)
   }
+
+  /// What a user should know of a process before we watch it.
+  static func notices(
+    of subject: AttachSubject
+  ) -> [(code: NoticeCode, detail: String)] {
+    var notices: [(code: NoticeCode, detail: String)] = []
+    if let tracer = subject.status.tracer, tracer.rawValue != 0 {
+      notices.append((.tracedByOther, "pid \(tracer)"))
+    }
+    let own = OwnProcess.effectiveUser
+    if let user = subject.status.effectiveUser, own != 0, user != own {
+      notices.append((.otherUser, "uid \(user), perfwatch runs as \(own)"))
+    }
+    return notices
+  }
 }

@@ -157,27 +157,13 @@ public struct Watch: ~Copyable {
       launched: false, startTicks: subject.stat.startTicks)
     Opening(configuration: configuration, queue: watch.queue).write(
       target, at: start, cpuBefore: Clock.processCPU(pid) ?? .zero,
-      notices: Self.notices(of: subject))
+      notices: Opening.notices(of: subject))
     let poller = watch.pollerMaker(isShown: display != nil)
     let thread = try Self.thread("pw-poller") {
       OSThread.raisePriority()
       poller(pid, raw, nil).run()
     }
     return try watch.run(thread, recording: recording, display: display)
-  }
-
-  private static func notices(
-    of subject: AttachSubject
-  ) -> [(code: NoticeCode, detail: String)] {
-    var notices: [(code: NoticeCode, detail: String)] = []
-    if let tracer = subject.status.tracer, tracer.rawValue != 0 {
-      notices.append((.tracedByOther, "pid \(tracer)"))
-    }
-    let own = OwnProcess.effectiveUser
-    if let user = subject.status.effectiveUser, own != 0, user != own {
-      notices.append((.otherUser, "uid \(user), perfwatch runs as \(own)"))
-    }
-    return notices
   }
 
   // MARK: Watching

@@ -58,7 +58,8 @@ import Testing
 
   @Test func `every option of watching that compare knows is refused with files`() {
     let others: Set<String> = [
-      "base", "head", "indeterminate", "max-regression", "metric", "json", "color", "help",
+      "base", "head", "indeterminate", "max-regression", "metric", "json", "color", "config",
+      "help",
     ]
     let known = Set(OptionTable.options(of: .compare).map(\.long))
     #expect(known == OptionTable.ofCommands.union(others))
