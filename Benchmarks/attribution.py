@@ -6,18 +6,18 @@ import time
 
 from common import HERE, OBSERVER_CORE, TARGET_CORE, Failed, Watch, cpu_ns, end, start
 
-TARGETS = os.path.join(os.path.dirname(HERE), 'Tests', 'Targets', 'bin')
-# Two stalls a run of known kinds: a lock with its holder, a pipe, a child, a socket.
-STALLING = {'lock': ['mutex_held'], 'pipe': ['select_slowpipe'], 'child': ['child_wait'],
-            'unix': ['wait_peers', 'unix'], 'tcp': ['wait_peers', 'tcp']}
-PAIRS = 3
+STALLS = os.path.join(HERE, 'bin', 'stalls')
+# A lock with its holder, and waits for others. So many stalls that what a run costs once is little.
+KINDS = ('lock', 'pipe', 'child', 'unix', 'tcp')
+COUNT = 20
+PAIRS = 2
 WINDOW = 4.0
 
 
-def run(command, *options):
+def run(kind, *options):
     """(CPU ns of perfwatch, stalls, seconds) of one run."""
     watching = Watch('run', '--stall-threshold', '100ms', *options, '--',
-                     os.path.join(TARGETS, command[0]), *command[1:], core=OBSERVER_CORE)
+                     STALLS, kind, str(COUNT), core=OBSERVER_CORE)
     summary, _ = watching.finish()
     observer = summary['observer']
     return observer['cpu'], len(summary['stalls']), summary['run']['duration'] / 1e9
@@ -25,15 +25,15 @@ def run(command, *options):
 
 def measure_attribution(values, number, counts, skips):
     """CPU a stall, and the share of a core outside of stalls, in turns: with, without, without, with."""
-    for kind, command in STALLING.items():
+    for kind in KINDS:
         try:
             with_it, without = [], []
             for pair in range(PAIRS):
                 turns = [(with_it, ()), (without, ('--no-causes',))]
                 for into, options in turns if (pair + number) % 2 else reversed(turns):
-                    cpu, stalls, _ = run(command, *options)
-                    if not stalls:
-                        raise Failed('no stall was seen')
+                    cpu, stalls, _ = run(kind, *options)
+                    if stalls != COUNT:
+                        raise Failed(f'{stalls} of {COUNT} stalls were seen')
                     into.append(cpu / stalls)
             values[f'attribution/{kind}'] = (
                 statistics.median(with_it) - statistics.median(without)) / 1e3

@@ -41,7 +41,7 @@ SECTIONS = {
     'attribution': attribution.measure_attribution,
 }
 
-NEEDED = ('pollloop', 'launch', 'threads', 'loops', 'spin', 'limit', 'libspin.so')
+NEEDED = ('pollloop', 'launch', 'threads', 'loops', 'spin', 'stalls', 'limit', 'libspin.so')
 
 
 def machine():

@@ -1,12 +1,14 @@
 """What launching through perfwatch costs, and the memory it holds while it polls."""
 
 import os
+import shutil
 import statistics
 import subprocess
+import tempfile
 import time
 
 from common import (
-    OBSERVER_CORE, PERFWATCH, Failed, Target, Watch, binary, end, reap, resident_peak, start)
+    HERE, OBSERVER_CORE, PERFWATCH, Failed, Target, Watch, binary, end, reap, resident_peak, start)
 
 BLOCKS, SPAWNS, RUNS, WALLS = 5, 20, 8, 40
 
@@ -94,10 +96,16 @@ def wall(command):
 
 
 def measure_whole_run(values, number, counts, skips):
+    """Of copies, as installed programs are: how a linker has written a file decides how its pages come."""
+    with tempfile.TemporaryDirectory(dir=HERE) as folder:
+        measure_copies(values, skips, lambda path: shutil.copy(path, folder))
+
+
+def measure_copies(values, skips, copy):
     true = '/bin/true'
     commands = {
-        'true': [true], 'perfwatch': [PERFWATCH, 'run', '--quiet', '--', true],
-        'hello': [binary('hello')], 'hello-static': [binary('hello-static')],
+        'true': [true], 'perfwatch': [copy(PERFWATCH), 'run', '--quiet', '--', true],
+        'hello': [copy(binary('hello'))], 'hello-static': [copy(binary('hello-static'))],
     }
     taken = {name: [] for name in commands}
     # A perfwatch that does not pass the target's exit code on does not run it.
