@@ -110,18 +110,22 @@ internal import Testing
         ])
       #expect(run.finished.status == .code(0))
       let summary = try run.summary
-      let told = StallTruth(run.folder["truth"]).all("storm").reduce(0) { $0 + ($1.stalls ?? 0) }
-      #expect(told == 2000)
+      let storms = StallTruth(run.folder["truth"]).all("storm")
+      let told = storms.reduce(0) { $0 + ($1.stalls ?? 0) }
+      let late = storms.reduce(0) { $0 + ($1.late ?? 0) }
+      // More where the machine took the CPU from a turn that was to be calm; how late a poll came back is
+      // seen from outside only.
+      #expect(told >= 2000 && storms.allSatisfy { $0.late != nil })
       #expect(summary.loops.count == 4)
       #expect(summary.stalls.count == 100)
       // A hundred in full, each with its stacks of a few kB; the rest are counts.
       #expect(Scratch.bytes(run.folder["summary.json"]).count < 1_000_000)
       let count = summary.stalls.count + summary.stallsOmitted
       if observer == "kernel" {
-        #expect(count == told)
+        #expect(count >= told && count <= told + late)
       } else {
         // 12 ms are less than the threshold and two probe periods: what it sees is real.
-        #expect(count <= told)
+        #expect(count <= told + late)
       }
       let metric = try #require(summary.metrics.entries.first { $0.key == "stall.count" })
       #expect(metric.metric.value == Double(count))
