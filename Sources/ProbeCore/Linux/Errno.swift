@@ -18,9 +18,12 @@ public struct SystemError: Error, Sendable, Equatable {
     self.code = code
   }
 
-  /// The kernel's reason in words, as strerror(3) has it; that of `InputFile` for a pipe in ours.
+  /// `call` of an error that no system call gave: a named pipe was waited for in vain.
+  static let waitForWriter = "wait for a writer"
+
+  /// The kernel's reason in words, as strerror(3) has it; of `waitForWriter` in ours.
   public var reason: String {
-    if call == "read", code == ENXIO { return "nobody writes to this pipe" }
+    if call == Self.waitForWriter { return "nobody writes to this pipe" }
     return unsafe String(cString: strerror(code))
   }
 

@@ -162,7 +162,7 @@ public enum InputFile {
   ///
   /// - Parameters:
   ///   - limit: a larger file is refused with EFBIG instead of filling the memory.
-  ///   - patience: a named pipe that nobody opens for writing is refused with ENXIO after this long.
+  ///   - patience: a named pipe that nobody opens for writing is refused with ETIMEDOUT after this long.
   /// - Throws: also EINTR, when a signal of `SignalChannel.ends` came while it was waited for bytes: it
   ///   may be blocked, and without that nobody could end us.
   public static func read(
@@ -194,7 +194,7 @@ public enum InputFile {
         // Ready: somebody has written by now, or has been there and is gone.
         mayBeUnopened = try !isReadable(file.raw, path)
         if mayBeUnopened, Clock.now() >= end {
-          throw SystemError(call: "read", object: path, code: ENXIO)
+          throw SystemError(call: SystemError.waitForWriter, object: path, code: ETIMEDOUT)
         }
         continue
       }

@@ -181,7 +181,7 @@ final class OutputFileTests {
     } catch let failure {
       error = failure
     }
-    #expect(error == SystemError(call: "read", object: path, code: ENXIO))
+    #expect(error == SystemError(call: SystemError.waitForWriter, object: path, code: ETIMEDOUT))
     #expect(error?.reason == "nobody writes to this pipe")
   }
 
