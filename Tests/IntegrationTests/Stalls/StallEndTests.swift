@@ -112,20 +112,19 @@ internal import Testing
       let summary = try run.summary
       let storms = StallTruth(run.folder["truth"]).all("storm")
       let told = storms.reduce(0) { $0 + ($1.stalls ?? 0) }
-      let late = storms.reduce(0) { $0 + ($1.late ?? 0) }
-      // More where the machine took the CPU from a turn that was to be calm; how late a poll came back is
-      // seen from outside only.
-      #expect(told >= 2000 && storms.allSatisfy { $0.late != nil })
+      let most = storms.reduce(0) { $0 + ($1.most ?? 0) }
+      // More where the machine took the CPU from a turn that was to be calm; on a quiet one all are equal.
+      #expect(told >= 2000 && most >= told)
       #expect(summary.loops.count == 4)
       #expect(summary.stalls.count == 100)
       // A hundred in full, each with its stacks of a few kB; the rest are counts.
       #expect(Scratch.bytes(run.folder["summary.json"]).count < 1_000_000)
       let count = summary.stalls.count + summary.stallsOmitted
       if observer == "kernel" {
-        #expect(count >= told && count <= told + late)
+        #expect(count >= told && count <= most)
       } else {
         // 12 ms are less than the threshold and two probe periods: what it sees is real.
-        #expect(count <= told + late)
+        #expect(count <= most)
       }
       let metric = try #require(summary.metrics.entries.first { $0.key == "stall.count" })
       #expect(metric.metric.value == Double(count))

@@ -18,7 +18,7 @@ struct TurnLine: Decodable, Sendable {
   var edge_ms: Double?
   var tid: Int32?
   var stalls: Int?
-  var late: Int?
+  var most: Int?
   var total: Int?
 }
 
